@@ -1,0 +1,37 @@
+# Two commands do all the set-up: 'make demo' and 'make test'. Python ≥ 3.11 and make are all they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test test-slow check format bench clean
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
+	touch $@
+
+demo: $(VENV)/installed  ## train the smallest network on toy rooms and draw what it labels, and why
+	$(BIN)/python examples/03_label_a_toy_room.py --out out
+
+test: $(VENV)/installed  ## the fast suite
+	$(BIN)/python -m pytest -n 2
+
+test-slow: $(VENV)/installed  ## long property tests, paper-width networks, examples, large clouds
+	$(BIN)/python -m pytest -m slow
+
+check: $(VENV)/installed  ## lint, format, types, import contracts
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: $(VENV)/installed
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(VENV)/installed  ## ratios against naive twins; writes benchmarks/results/*.json
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) out build dist

@@ -1,0 +1,1 @@
+"""Ratios against naive twins and against what users would pick instead; never timed asserts."""

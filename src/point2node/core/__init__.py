@@ -1,0 +1,1 @@
+"""The vocabulary that every other room uses. numpy only."""

@@ -1,0 +1,42 @@
+"""The one exception for input that a person can mend."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from pathlib import Path
+
+
+class InputError(ValueError):
+    """Something the user gave cannot be used; the message is one line that says where, what and how to mend it.
+
+    The command line prints the message and exits with code 2. Every other exception is our bug and keeps
+    its traceback.
+    """
+
+    def __init__(self, where: str | Path, *, expected: str, found: str, remedy: str = "") -> None:
+        self.where = str(where)
+        self.expected = expected
+        self.found = found
+        self.remedy = remedy
+        super().__init__(f"{where}: expected {expected}, found {found}." + (f" {remedy}" if remedy else ""))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        # keyword-only arguments: the default pickling of exceptions would lose them on the way from a worker
+        return _rebuild, (self.where, self.expected, self.found, self.remedy)
+
+
+def _rebuild(where: str, expected: str, found: str, remedy: str) -> InputError:
+    return InputError(where, expected=expected, found=found, remedy=remedy)
+
+
+def unknown_choice(where: str, found: str, valid: Iterable[str]) -> InputError:
+    """The error for a name that is not one of ``valid``: it lists them and suggests the nearest."""
+    choices = list(valid)
+    nearest = get_close_matches(found, choices, n=1)
+    return InputError(
+        where,
+        expected="one of " + ", ".join(choices),
+        found=repr(found),
+        remedy=f"Did you mean {nearest[0]!r}?" if nearest else "",
+    )

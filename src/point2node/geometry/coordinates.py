@@ -1,0 +1,53 @@
+"""Coordinates that the rest of the package may trust: checked, and shifted to where float32 is precise."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from point2node.core.errors import InputError
+
+
+def check_coordinates(xyz: Tensor, name: str = "xyz") -> None:
+    """Raise ``InputError`` unless ``xyz`` is (B, N, 3), float32 or float64, with N >= 1 and finite throughout."""
+    if xyz.dim() != 3 or xyz.shape[2] != 3:
+        raise InputError(
+            name,
+            expected="coordinates of shape (B, N, 3)",
+            found=f"shape {tuple(xyz.shape)}",
+            remedy="Add the batch dimension of a single cloud with xyz.unsqueeze(0).",
+        )
+    if xyz.dtype not in (torch.float32, torch.float64):
+        raise InputError(
+            name,
+            expected="coordinates in float32 or float64",
+            found=str(xyz.dtype).removeprefix("torch."),
+            remedy="Convert them with xyz.float() or xyz.double().",
+        )
+    if xyz.shape[1] == 0:
+        raise InputError(name, expected="at least one point", found="none")
+    finite = xyz.isfinite()
+    if not finite.all():
+        bad = (~finite).nonzero()
+        raise InputError(
+            name,
+            expected="finite coordinates",
+            found=f"{len(bad)} NaN or infinite, the first at index {tuple(bad[0].tolist())}",
+            remedy="Remove these points.",
+        )
+
+
+def shift_to_float32(xyz: Tensor) -> tuple[Tensor, Tensor]:
+    """Absolute coordinates (B, N, 3) in the room frame, and the float64 shift (B, 1, 3) that leads back.
+
+    The room frame is that of S3DIS: x and y are counted from the centre of the bounding box, z from its
+    bottom, so that shifted + shift = xyz. The difference is taken in double precision and only then
+    rounded: map coordinates of 10^6 m, where float32 has steps of 6 cm, keep every millimetre.
+    """
+    check_coordinates(xyz)
+    exact = xyz.double()
+    lower = exact.amin(dim=1, keepdim=True)
+    upper = exact.amax(dim=1, keepdim=True)
+    centre = (lower + upper) / 2
+    shift = torch.cat([centre[..., :2], lower[..., 2:]], dim=-1)
+    return (exact - shift).float(), shift

@@ -1,0 +1,92 @@
+"""Exact nearest neighbours, plain and dilated: a k-d tree on the CPU, pure torch on any other device."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from point2node.core.errors import InputError
+from point2node.geometry.compute_path import ComputePath, uses_kernel
+from point2node.geometry.coordinates import check_coordinates
+from point2node.geometry.neighbour_kernels import build_trees, search_trees
+from point2node.geometry.threads import match_torch_threads
+
+TEMPORARY_BYTES = 64 * 2**20
+
+
+def k_nearest_neighbours(
+    queries: Tensor, points: Tensor, k: int, *, path: ComputePath = "auto"
+) -> tuple[Tensor, Tensor]:
+    """Distances and indices (B, Q, min(k, P)) of the points nearest to each query, in order.
+
+    For query q of cloud b, the points p are ordered by (‖q − p‖², index of p) and the first min(k, P) kept.
+    Both paths round the squared distance (dx² + dy²) + dz² in the dtype given, so they agree to the bit;
+    only which of several points tied at the last place is kept is left open on the path "torch".
+
+    Args:
+        queries: (B, Q, 3), float32 or float64.
+        points: (B, P, 3), same dtype and device.
+        k: how many neighbours; a query that is itself among the points is its own first neighbour.
+        path: "cpu" for the numba k-d tree, "torch" for brute force in torch, "auto" to choose by device.
+    """
+    _check_pair(queries, points)
+    _check_at_least_one("k", k)
+    k = min(k, points.shape[1])
+    search = _search_by_tree if uses_kernel(path, points) else _search_by_force
+    squares, indices = search(queries.detach(), points.detach(), k)
+    return squares.sqrt(), indices
+
+
+def dilated_k_nearest_neighbours(
+    queries: Tensor, points: Tensor, k: int, dilation: int = 1, *, path: ComputePath = "auto"
+) -> Tensor:
+    """Indices (B, Q, K): of the K·D nearest points of each query every D-th, at positions 0, D, 2D, …
+
+    The receptive field grows with the dilation D and the cost does not. A cloud with P < K·D points has no
+    K·D neighbours; then its ordered list is cycled: position j·D mod P, so every entry is a real point.
+    Arguments as for ``k_nearest_neighbours``.
+    """
+    _check_at_least_one("k", k)
+    _check_at_least_one("dilation", dilation)
+    _, nearest = k_nearest_neighbours(queries, points, k * dilation, path=path)
+    positions = torch.arange(0, k * dilation, dilation, device=nearest.device) % nearest.shape[2]
+    return nearest[..., positions]
+
+
+def _search_by_tree(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    match_torch_threads()
+    trees = build_trees(points.contiguous().numpy())
+    squares, indices = search_trees(queries.contiguous().numpy(), *trees, k)
+    return torch.from_numpy(squares), torch.from_numpy(indices)
+
+
+def _search_by_force(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    # three tensors of (B, chunk, P) exist at once: the sum, a difference and its square
+    bytes_per_query = 3 * points.shape[0] * points.shape[1] * points.element_size()
+    chunk = max(1, TEMPORARY_BYTES // max(1, bytes_per_query))
+    parts = [_nearest_of_all(part, points, k) for part in queries.split(chunk, dim=1)]
+    return torch.cat([squares for squares, _ in parts], 1), torch.cat([i for _, i in parts], 1)
+
+
+def _nearest_of_all(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
+    """Squared distances and indices of the k nearest, from all Q·P pairs."""
+    # axis by axis, because the matrix-product form of cdist loses digits far from the origin
+    x, y, z = ((queries[:, :, None, axis] - points[:, None, :, axis]).square() for axis in range(3))
+    squares, indices = ((x + y) + z).topk(k, largest=False)
+    # topk leaves ties in any order: sort by index, then stably by distance
+    indices, order = indices.sort()
+    squares, order = squares.gather(-1, order).sort(stable=True)
+    return squares, indices.gather(-1, order)
+
+
+def _check_pair(queries: Tensor, points: Tensor) -> None:
+    check_coordinates(queries, "queries")
+    check_coordinates(points, "points")
+    kinds = [f"{len(xyz)} clouds of {xyz.dtype} on {xyz.device}" for xyz in (queries, points)]
+    if kinds[0] != kinds[1]:
+        raise InputError("queries", expected=f"{kinds[1]}, as the points are", found=kinds[0])
+
+
+def _check_at_least_one(name: str, value: int) -> None:
+    if value < 1:
+        raise InputError(name, expected="a whole number of at least 1", found=str(value))

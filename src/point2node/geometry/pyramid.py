@@ -1,0 +1,114 @@
+"""The pyramid: levels of points and every neighbour index that a network needs, built outside the network."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import torch
+from torch import Tensor
+
+from point2node.core.errors import InputError
+from point2node.geometry.compute_path import ComputePath
+from point2node.geometry.coordinates import check_coordinates
+from point2node.geometry.neighbours import dilated_k_nearest_neighbours
+from point2node.geometry.sampling import farthest_point_sampling, random_sampling
+
+Sampling = Literal["farthest", "random"]
+
+
+@dataclass(frozen=True)
+class Search:
+    """For each point of level ``queries``: ``neighbours`` points of level ``source``, every ``dilation``-th nearest."""
+
+    neighbours: int
+    dilation: int
+    source: int
+    queries: int
+
+
+@dataclass(frozen=True)
+class PyramidPlan:
+    """What a network asks of the geometry. Level 0 is all points; each further level is drawn from the one above."""
+
+    level_sizes: tuple[int | None, ...]  # None: as many as the level above
+    sampling: Sampling
+    encoder: tuple[Search, ...]
+    decoder: tuple[Search, ...] = ()
+    correlation: Search | None = None
+
+    @property
+    def fewest_points(self) -> int:
+        """The smallest cloud that fills every level."""
+        return max((size for size in self.level_sizes if size is not None), default=1)
+
+
+@dataclass(frozen=True)
+class Pyramid:
+    """Levels of points with their neighbour indices, for a batch of B clouds of N points each.
+
+    ``levels[l]`` are coordinates (B, P_l, 3); ``numbers[l]`` (B, P_l) says which input point each of them is.
+    ``encoder``, ``decoder`` and ``correlation`` answer the searches of the plan: indices (B, queries, K) into
+    the points of the search's source level.
+    """
+
+    levels: tuple[Tensor, ...]
+    numbers: tuple[Tensor, ...]
+    encoder: tuple[Tensor, ...]
+    decoder: tuple[Tensor, ...]
+    correlation: Tensor | None
+
+    def to(self, device: torch.device | str) -> Pyramid:
+        """The same pyramid on another device."""
+
+        def move(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            return tuple(tensor.to(device, non_blocking=True) for tensor in tensors)
+
+        correlation = None if self.correlation is None else self.correlation.to(device, non_blocking=True)
+        return Pyramid(move(self.levels), move(self.numbers), move(self.encoder), move(self.decoder), correlation)
+
+
+def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0, path: ComputePath = "auto") -> Pyramid:
+    """Sample the levels of ``plan`` from ``xyz`` (B, N, 3) and answer its searches.
+
+    Coordinates keep their frame and their dtype: networks want float32, so shift map coordinates first
+    (``shift_to_float32``). ``seed`` only matters to random sampling, whose order depends on it and on N alone,
+    so that a cloud gives the same pyramid in any batch.
+    """
+    check_coordinates(xyz)
+    if xyz.shape[1] < plan.fewest_points:
+        raise InputError(
+            "xyz",
+            expected=f"at least {plan.fewest_points} points in a cloud, as many as the largest sampled level holds",
+            found=str(xyz.shape[1]),
+            remedy="Repeat points up to that number, or choose a smaller preset such as 'tiny'.",
+        )
+    generator = torch.Generator().manual_seed(seed)
+    levels, numbers = [xyz], [_all_numbers(xyz)]
+    for size in plan.level_sizes[1:]:
+        above = levels[-1]
+        if size is None or size == above.shape[1]:
+            chosen = _all_numbers(above)
+        elif plan.sampling == "farthest":
+            chosen = farthest_point_sampling(above, size, path=path)
+        else:
+            chosen = random_sampling(above.shape[1], size, generator).to(xyz.device).expand(len(xyz), -1)
+        levels.append(above.gather(1, chosen[..., None].expand(-1, -1, 3)))
+        numbers.append(numbers[-1].gather(1, chosen))
+
+    def answer(search: Search) -> Tensor:
+        return dilated_k_nearest_neighbours(
+            levels[search.queries], levels[search.source], search.neighbours, search.dilation, path=path
+        )
+
+    return Pyramid(
+        levels=tuple(levels),
+        numbers=tuple(numbers),
+        encoder=tuple(map(answer, plan.encoder)),
+        decoder=tuple(map(answer, plan.decoder)),
+        correlation=None if plan.correlation is None else answer(plan.correlation),
+    )
+
+
+def _all_numbers(points: Tensor) -> Tensor:
+    return torch.arange(points.shape[1], device=points.device).expand(len(points), -1)

@@ -1,0 +1,94 @@
+import pytest
+import torch
+
+from point2node.core.errors import InputError
+from point2node.geometry.pyramid import PyramidPlan, Search, build_pyramid
+
+PLAN = PyramidPlan(
+    level_sizes=(None, 20, 8, 8),
+    sampling="farthest",
+    encoder=(Search(4, 1, 0, 0), Search(4, 2, 0, 1), Search(4, 2, 1, 2), Search(4, 2, 2, 3)),
+    decoder=(Search(3, 1, 3, 1), Search(3, 1, 1, 0)),
+    correlation=Search(5, 2, 0, 0),
+)
+RANDOM = PyramidPlan((None, 20, 8), "random", encoder=(Search(4, 1, 0, 0),))
+
+
+@pytest.fixture
+def clouds():
+    return torch.rand(3, 50, 3, generator=torch.Generator().manual_seed(1))
+
+
+@pytest.mark.parametrize("path", ["cpu", "torch"])
+def test_every_level_consists_of_the_numbered_input_points(clouds, path):
+    pyramid = build_pyramid(clouds, PLAN, path=path)
+    assert [level.shape[1] for level in pyramid.levels] == [50, 20, 8, 8]
+    for level, numbers in zip(pyramid.levels, pyramid.numbers, strict=True):
+        for b in range(3):
+            assert torch.equal(level[b], clouds[b, numbers[b]])
+            assert len(numbers[b].unique()) == len(numbers[b])
+
+
+def test_each_search_has_its_queries_its_neighbours_and_indices_within_its_source(clouds):
+    pyramid = build_pyramid(clouds, PLAN)
+    sizes = [level.shape[1] for level in pyramid.levels]
+    answers = [*pyramid.encoder, *pyramid.decoder, pyramid.correlation]
+    for search, found in zip([*PLAN.encoder, *PLAN.decoder, PLAN.correlation], answers, strict=True):
+        assert found.shape == (3, sizes[search.queries], search.neighbours)
+        assert 0 <= found.min() <= found.max() < sizes[search.source]
+
+
+def test_the_first_neighbour_of_a_point_among_its_own_level_is_itself(clouds):
+    pyramid = build_pyramid(clouds, PLAN)
+    assert torch.equal(pyramid.correlation[..., 0], torch.arange(50).expand(3, -1))
+    assert torch.equal(pyramid.encoder[1][..., 0], pyramid.numbers[1])
+
+
+@pytest.mark.parametrize("plan", [PLAN, RANDOM])
+def test_a_cloud_gives_the_same_pyramid_alone_and_in_a_batch(clouds, plan):
+    batch, alone = build_pyramid(clouds, plan), build_pyramid(clouds[1:2], plan)
+    for together, single in zip(
+        [*batch.levels, *batch.numbers, *batch.encoder],
+        [*alone.levels, *alone.numbers, *alone.encoder],
+        strict=True,
+    ):
+        assert torch.equal(together[1:2], single)
+
+
+def test_random_sampling_follows_the_seed(clouds):
+    one, same, other = (build_pyramid(clouds, RANDOM, seed=seed).numbers[-1] for seed in (1, 1, 2))
+    assert torch.equal(one, same)
+    assert not torch.equal(one, other)
+
+
+def test_both_paths_give_the_same_pyramid(clouds):
+    fast, plain = build_pyramid(clouds, PLAN, path="cpu"), build_pyramid(clouds, PLAN, path="torch")
+    for a, b in zip(
+        [*fast.numbers, *fast.encoder, *fast.decoder],
+        [*plain.numbers, *plain.encoder, *plain.decoder],
+        strict=True,
+    ):
+        assert torch.equal(a, b)
+
+
+def test_moving_keeps_every_index(clouds):
+    pyramid = build_pyramid(clouds, PLAN)
+    moved = pyramid.to("cpu")
+    assert torch.equal(moved.correlation, pyramid.correlation)
+    assert all(torch.equal(a, b) for a, b in zip(moved.decoder, pyramid.decoder, strict=True))
+
+
+def test_a_cloud_smaller_than_a_level_is_refused_with_the_number_needed(clouds):
+    with pytest.raises(InputError, match=r"at least 20 points .* found 19\."):
+        build_pyramid(clouds[:, :19], PLAN)
+
+
+def test_nan_coordinates_are_refused(clouds):
+    clouds[1, 7, 2] = float("nan")
+    with pytest.raises(InputError, match="finite"):
+        build_pyramid(clouds, PLAN)
+
+
+def test_all_points_in_one_place_still_give_distinct_samples():
+    pyramid = build_pyramid(torch.zeros(1, 30, 3), PLAN)
+    assert len(pyramid.numbers[2].unique()) == 8
