@@ -41,8 +41,10 @@ def build_trees(points: Floats) -> tuple[Floats, Integers, Floats]:
     boxes = np.empty((clouds, 2 * leaves, 2, 3), points.dtype)
     # one parallel loop, not one per level: a barrier is dear when the cores are shared with other processes
     for cloud in prange(clouds):
-        xyz[cloud] = points[cloud].T
-        numbers[cloud] = np.arange(total)
+        for p in range(total):
+            numbers[cloud, p] = p
+            for axis in range(3):
+                xyz[cloud, axis, p] = points[cloud, p, axis]
         nodes = 1
         while nodes <= leaves:
             for place in range(nodes):
@@ -126,8 +128,9 @@ def _search(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, squa
     stack, stack_nodes = np.empty(64, xyz.dtype), np.empty(64, np.int64)  # one per level, 2^64 leaves
     for query in range(len(queries)):
         x, y, z = queries[query, 0], queries[query, 1], queries[query, 2]
-        best[:k] = np.inf
-        best_numbers[:k] = total  # behind every real point, even one at an infinite distance (overflow)
+        for i in range(k):
+            best[i] = np.inf
+            best_numbers[i] = total  # behind every real point, even one at an infinite distance (overflow)
         stack[0], stack_nodes[0] = 0, 1
         waiting = 1
         while waiting > 0:
@@ -154,7 +157,8 @@ def _search(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, squa
                 count += square <= bound  # written always, kept sometimes: no branch to mispredict
             _sort(found, found_numbers, count)
             _merge(found, found_numbers, count, best, best_numbers, k)
-        squares[query], indices[query] = best[:k], best_numbers[:k]
+        for i in range(k):
+            squares[query, i], indices[query, i] = best[i], best_numbers[i]
 
 
 @njit(cache=True)

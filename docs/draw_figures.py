@@ -1,0 +1,185 @@
+"""Draws the paper's Fig. 1 (architecture) and Fig. 2 (aggregation) from the shapes of the running code.
+
+python docs/draw_figures.py
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib
+
+matplotlib.use("Agg")
+
+import matplotlib.pyplot as plt
+import torch
+from matplotlib.axes import Axes
+from matplotlib.patches import FancyBboxPatch
+from torch import Tensor, nn
+
+from point2node import build_pyramid, create_model
+from point2node.models.point2node.method import AdaptiveFeatureAggregation
+from point2node.models.point2node.network import Point2Node
+
+IMAGES = Path(__file__).parent / "images"
+EXTRACTION, SELF, LOCAL, NON_LOCAL, GATE, NODES, HEAD = (
+    "#d9e4f5",
+    "#fde3c8",
+    "#d7efd3",
+    "#e6d9f2",
+    "#f9d5d8",
+    "#f3f3f3",
+    "#fff3b8",
+)
+Shapes = dict[nn.Module, tuple[int, ...]]
+
+
+def record_shapes(model: Point2Node, points: int) -> Shapes:
+    """The shape that every module gave in one forward pass on a random cloud, without the batch axis."""
+    shapes: Shapes = {}
+
+    def remember(module: nn.Module, _: object, out: Tensor) -> None:
+        shapes[module] = tuple(out.shape[1:])
+
+    hooks = [module.register_forward_hook(remember) for module in model.modules()]
+    with torch.no_grad():
+        model.eval()(torch.zeros(1, points, 3), build_pyramid(torch.rand(1, points, 3), model.plan))
+    for hook in hooks:
+        hook.remove()
+    return shapes
+
+
+def times(shape: tuple[int, ...]) -> str:
+    """(2048, 256) as 2048 × 256."""
+    return " × ".join(map(str, shape))
+
+
+def box(axes: Axes, x: float, y: float, text: str, colour: str, width: float = 1.5, height: float = 0.72) -> None:
+    """A rounded box with centred text."""
+    corner = (x - width / 2, y - height / 2)
+    axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle="round,pad=0.03", fc=colour, ec="#555555", lw=0.8))
+    axes.text(x, y, text, ha="center", va="center", fontsize=8)
+
+
+def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], *, dashed: bool = False) -> None:
+    """An arrow, dashed for skip connections."""
+    style = {
+        "arrowstyle": "-|>",
+        "color": "#777777" if dashed else "#222222",
+        "ls": "--" if dashed else "-",
+        "lw": 1,
+    }
+    axes.annotate("", end, start, arrowprops=style)
+
+
+def draw_architecture(model: Point2Node, shapes: Shapes, points: int) -> None:
+    """Fig. 1: feature extraction above, dynamic node correlation and aggregation below."""
+    extraction, correlation, head = model.feature_extraction, model.correlation, model.head
+    figure, axes = plt.subplots(figsize=(15.5, 6.4), layout="constrained")
+    axes.set_xlim(-1.0, 17.6)
+    axes.set_ylim(-2.9, 4.1)
+    axes.axis("off")
+    axes.text(-0.8, 3.85, "Feature extraction: χ-conv U-Net", fontsize=11, weight="bold")
+    box(axes, 0, 3, f"points\n{points} × (3 + {extraction.in_features})", NODES)
+    previous = (0.0, 3.0)
+    columns = 1.95
+    for level, (layer, search) in enumerate(zip(extraction.encoder, model.plan.encoder, strict=True)):
+        here = (columns * (level + 1), 3.0 - level)
+        arrow(axes, (previous[0] + 0.78, previous[1]), (here[0] - 0.8, here[1] + (0.15 if level else 0)))
+        box(
+            axes,
+            *here,
+            f"χ-conv  K {search.neighbours}, D {search.dilation}\n{times(shapes[layer])}",
+            EXTRACTION,
+        )
+        previous = here
+    for number, (layer, merge, search) in enumerate(
+        zip(extraction.decoder, extraction.merge, model.plan.decoder, strict=True)
+    ):
+        here = (columns * (number + 5), 3.0 - search.queries)
+        arrow(axes, (previous[0] + 0.78, previous[1]), (here[0] - 0.8, here[1] - (0.15 if number else 0)))
+        if number:
+            arrow(
+                axes,
+                (columns * (search.queries + 1) + 0.78, here[1] + 0.2),
+                (here[0] - 0.8, here[1] + 0.2),
+                dashed=True,
+            )
+        text = (
+            f"χ-conv  K {search.neighbours}, D {search.dilation}\n{times(shapes[layer])}\n+ skip → {shapes[merge][-1]}"
+        )
+        box(axes, *here, text, EXTRACTION)
+        previous = here
+    axes.text(-0.8, -1.05, "Dynamic node correlation and adaptive feature aggregation", fontsize=11, weight="bold")
+    colours = {"self": SELF, "local": LOCAL, "non_local": NON_LOCAL}
+    nodes = times(shapes[extraction])
+    chain = [("nodes V⁽⁰⁾\n" + nodes, NODES)]
+    for number, stage in enumerate(correlation.stages, start=1):
+        for name, module in zip(stage.names, stage.correlations, strict=True):
+            chain.append((f"{name.replace('_', '-')} correlation\n{times(shapes[module])}", colours[name]))
+        kind = "V + α · update" if stage.names == ("self",) else "AFA gate"
+        superscript = "⁰¹²³"[number]
+        chain.append((f"{kind}\nV⁽{superscript}⁾ {times(shapes[stage])}", GATE))
+    dense = [layer for layer in head.hidden if not isinstance(layer, nn.Dropout)]
+    chain.append(("FC layers\n" + " → ".join(str(shapes[layer][-1]) for layer in dense), HEAD))
+    chain.append(("logits\n" + times(shapes[head.logits]), HEAD))
+    step = 2.05
+    for i, (text, colour) in enumerate(chain):
+        x, y = i * step, -1.9
+        box(axes, x, y, text, colour, width=1.72)
+        if i:
+            arrow(axes, (x - step + 0.9, y), (x - 0.9, y))
+    for stage_number in range(len(correlation.stages)):  # the nodes themselves go around each correlation
+        x = 2 * stage_number * step + 0.2
+        axes.plot([x, x, x + 2 * step - 0.4], [-2.3, -2.7, -2.7], color="#777777", ls="--", lw=1)
+        arrow(axes, (x + 2 * step - 0.4, -2.7), (x + 2 * step - 0.4, -2.27), dashed=True)
+    figure.savefig(IMAGES / "architecture.png", dpi=110)
+    plt.close(figure)
+
+
+def draw_aggregation(model: Point2Node, shapes: Shapes) -> None:
+    """Fig. 2: the gate of the local correlation's aggregation."""
+    _, stage, _ = model.correlation.stages
+    assert isinstance(stage.aggregation, AdaptiveFeatureAggregation)
+    N, C = shapes[stage]
+    narrow = next(shapes[layer][-1] for layer in stage.aggregation.modules() if isinstance(layer, nn.Linear))
+    figure, axes = plt.subplots(figsize=(12, 3.9), layout="constrained")
+    axes.set_xlim(-1, 12.2)
+    axes.set_ylim(-0.8, 3.2)
+    axes.axis("off")
+    for row, (name, index) in enumerate((("V⁽¹⁾", "₁"), ("V⁽¹⁾_up", "₂"))):
+        y = 2.4 - 2.4 * row
+        parts = [
+            (0.0, f"{name}\n{N} × {C}", LOCAL if row else NODES),
+            (2.0, f"mean over nodes\ns{index}  1 × {C}   (Eq. 13)", GATE),
+            (4.4, f"MLP{index}: {C} → {narrow} → {C}\nz{index}  1 × {C}   (Eq. 14)", GATE),
+        ]
+        for x, text, colour in parts:
+            box(axes, x, y, text, colour, width=1.9 if x else 1.3)
+        arrow(axes, (0.7, y), (1.0, y))
+        arrow(axes, (3.0, y), (3.4, y))
+        arrow(axes, (5.4, y), (6.2, 1.2 + (0.25 if row == 0 else -0.25)))
+        arrow(axes, (7.85, 1.2 + (0.25 if row == 0 else -0.25)), (8.6, y))
+        box(axes, 9.3, y, f"m{index} ⊙ {name}", GATE, width=1.3)
+        arrow(axes, (10.0, y), (10.65, 1.2 + (0.3 if row == 0 else -0.3)))
+        edge = y + 0.5 if row == 0 else y - 0.5
+        axes.plot([0, 0, 9.3], [y + (0.4 if row == 0 else -0.4), edge, edge], color="#777777", ls="--", lw=1)
+        arrow(axes, (9.3, edge), (9.3, y + (0.38 if row == 0 else -0.38)), dashed=True)
+    box(axes, 7.0, 1.2, "softmax over the\ntwo branches\nm₁ + m₂ = 1   (Eq. 15)", SELF, width=1.7, height=0.95)
+    box(axes, 11.3, 1.2, f"V⁽²⁾\n{N} × {C}\n(Eq. 16)", NODES, width=1.2, height=0.9)
+    figure.savefig(IMAGES / "aggregation.png", dpi=110)
+    plt.close(figure)
+
+
+def main() -> None:
+    """Draw both figures of the paper's S3DIS network."""
+    points = 2048
+    model = create_model(preset="s3dis")
+    shapes = record_shapes(model, points)
+    draw_architecture(model, shapes, points)
+    draw_aggregation(model, shapes)
+    print(f"drew {IMAGES / 'architecture.png'} and {IMAGES / 'aggregation.png'}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""Point2Node: correlation learning of dynamic nodes for point clouds.
+
+    import numpy as np
+    import point2node
+
+    model = point2node.create_model(preset="tiny", num_classes=4, in_features=0)
+    logits = model.run(np.random.rand(1000, 3))  # (1000, 4)
+
+Names are imported on first use, so that ``import point2node`` and the command line start without torch. Import it
+before torch: importing it asks OpenMP's idle threads to sleep, and OpenMP only listens while torch is being loaded.
+"""
+
+from __future__ import annotations
+
+import os
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from point2node._version import __version__
+
+# torch and numba each bring a pool of OpenMP threads. By default an idle pool spins for a while, on the very cores
+# that the other one needs next: a step that alternates between them can take several times as long.
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+
+if TYPE_CHECKING:
+    from point2node.core.errors import InputError
+    from point2node.geometry.coordinates import shift_to_float32
+    from point2node.geometry.neighbours import dilated_k_nearest_neighbours
+    from point2node.geometry.pyramid import build_pyramid
+    from point2node.models.catalogue import PRESETS, create_model, list_models
+    from point2node.models.point2node.network import Point2NodeClassifier, Point2NodeSegmenter
+    from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
+
+_HOMES = {
+    "InputError": "point2node.core.errors",
+    "shift_to_float32": "point2node.geometry.coordinates",
+    "dilated_k_nearest_neighbours": "point2node.geometry.neighbours",
+    "build_pyramid": "point2node.geometry.pyramid",
+    "PRESETS": "point2node.models.catalogue",
+    "create_model": "point2node.models.catalogue",
+    "list_models": "point2node.models.catalogue",
+    "Point2NodeClassifier": "point2node.models.point2node.network",
+    "Point2NodeSegmenter": "point2node.models.point2node.network",
+    "VARIANTS": "point2node.models.point2node.stages",
+    "DynamicNodeCorrelation": "point2node.models.point2node.stages",
+}
+
+__all__ = [
+    "PRESETS",
+    "VARIANTS",
+    "DynamicNodeCorrelation",
+    "InputError",
+    "Point2NodeClassifier",
+    "Point2NodeSegmenter",
+    "__version__",
+    "build_pyramid",
+    "create_model",
+    "dilated_k_nearest_neighbours",
+    "list_models",
+    "shift_to_float32",
+]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOMES:
+        raise AttributeError(f"module 'point2node' has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

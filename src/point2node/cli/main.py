@@ -1,0 +1,48 @@
+"""The ``point2node`` command: gathers the commands and turns an InputError into one line and exit code 2."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from point2node._version import __version__
+from point2node.cli.models import models
+from point2node.core.errors import InputError
+
+
+class OneLineErrors(typer.core.TyperGroup):
+    """Commands whose InputErrors become one line on stderr and exit code 2."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what a person can mend is said in one line."""
+        try:
+            return super().invoke(ctx)
+        except InputError as error:
+            print(f"point2node: {error}", file=sys.stderr)
+            raise typer.Exit(code=2) from None
+
+
+app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"point2node {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def point2node(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Point2Node: label 3-D point clouds by correlating dynamic nodes.
+
+    Example: point2node models --json
+    """
+
+
+app.command()(models)

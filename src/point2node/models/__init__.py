@@ -1,0 +1,1 @@
+"""The networks, and the catalogue of their sizes."""

@@ -1,0 +1,87 @@
+"""The layers that every network here is built from; channels are always the last axis."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Generic, TypeVar
+
+from torch import Tensor, nn
+
+from point2node.models.batch_norm import BatchNorm
+from point2node.models.operators.activation_norm import activate_and_normalise_
+
+M = TypeVar("M", bound=nn.Module)
+
+
+class Layers(nn.ModuleList, Generic[M]):
+    """A list of modules of one type, which a type checker can follow."""
+
+    def __init__(self, modules: Iterable[M] = ()) -> None:
+        super().__init__(modules)
+
+    def __iter__(self) -> Iterator[M]:
+        return super().__iter__()  # type: ignore[return-value]
+
+
+def gather_nodes(nodes: Tensor, numbers: Tensor) -> Tensor:
+    """``nodes[b, numbers[b, …]]``: (B, N, C) and (B, …) give (B, …, C)."""
+    rows = numbers.flatten(1)[..., None].expand(-1, -1, nodes.shape[-1])
+    return nodes.gather(1, rows).unflatten(1, numbers.shape[1:])
+
+
+def glorot_normal_(weight: Tensor, fan_in: int, fan_out: int) -> None:
+    """Fill ``weight`` from a normal distribution of variance 2 / (fan_in + fan_out)."""
+    nn.init.normal_(weight, std=(2.0 / (fan_in + fan_out)) ** 0.5)
+
+
+def linear(in_channels: int, out_channels: int, *, bias: bool) -> nn.Linear:
+    """A linear map with Glorot-normal weights and, if any, a bias that starts at 0."""
+    layer = nn.Linear(in_channels, out_channels, bias=bias)
+    glorot_normal_(layer.weight, in_channels, out_channels)
+    if bias:
+        nn.init.zeros_(layer.bias)
+    return layer
+
+
+class Dense(nn.Module):
+    """linear without bias → ELU → batch norm: activation first, then normalisation, as in PointCNN."""
+
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        super().__init__()
+        self.linear = linear(in_channels, out_channels, bias=False)
+        self.norm = BatchNorm(out_channels)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(…, in_channels) → (…, out_channels)."""
+        return activate_and_normalise_(self.linear(x), self.norm)
+
+    def macs(self, rows: int) -> int:
+        """Multiply-accumulates for ``rows`` vectors."""
+        return rows * self.linear.in_features * self.linear.out_features
+
+
+class Head(nn.Module):
+    """Fully connected layers that give each node its logits."""
+
+    def __init__(self, in_channels: int, widths: Sequence[int], dropouts: Sequence[float], num_classes: int) -> None:
+        super().__init__()
+        layers: list[nn.Module] = []
+        for width, dropout in zip(widths, dropouts, strict=True):
+            layers += [Dense(in_channels, width), nn.Dropout(dropout)]
+            in_channels = width
+        self.hidden = nn.Sequential(*layers)
+        self.logits = linear(in_channels, num_classes, bias=True)
+
+    def forward(self, nodes: Tensor) -> Tensor:
+        """(…, C) → (…, classes)."""
+        return self.logits(self.hidden(nodes))
+
+    def macs(self, rows: int) -> int:
+        """Multiply-accumulates for ``rows`` nodes."""
+        dense = sum(layer.macs(rows) for layer in self.hidden if isinstance(layer, Dense))
+        return dense + rows * self.logits.in_features * self.logits.out_features
+
+
+def count_parameters(model: nn.Module) -> int:
+    """The number of trainable parameters."""
+    return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

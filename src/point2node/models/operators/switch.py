@@ -1,0 +1,32 @@
+"""The one switch between the fused CPU kernels and the plain torch forms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+import torch
+from torch import Tensor
+
+_kernels_enabled: ContextVar[bool] = ContextVar("kernels_enabled", default=True)
+
+
+def use_kernels(*tensors: Tensor) -> bool:
+    """Whether to run a kernel on these: enabled, all on the CPU, and all float32 or all float64."""
+    dtypes = {tensor.dtype for tensor in tensors}
+    return (
+        _kernels_enabled.get()
+        and all(tensor.device.type == "cpu" for tensor in tensors)
+        and (dtypes == {torch.float32} or dtypes == {torch.float64})
+    )
+
+
+@contextmanager
+def torch_only() -> Iterator[None]:
+    """Take the plain torch forms inside this block, as on CUDA."""
+    token = _kernels_enabled.set(False)
+    try:
+        yield
+    finally:
+        _kernels_enabled.reset(token)

@@ -1,0 +1,112 @@
+"""χ-conv, PointCNN's convolution on points: one layer, from K neighbours to one representative point."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from point2node.models.batch_norm import BatchNorm
+from point2node.models.layers import Dense, gather_nodes, glorot_normal_
+from point2node.models.operators.activation_norm import activate_and_normalise_
+from point2node.models.operators.chi_product import chi_product, chi_product_edges
+
+
+class DepthwiseOverNeighbours(nn.Module):
+    """A depthwise convolution over all K rows of a K×K matrix with multiplier K: Y[c, m] = Σ_k X[k, c] W[k, c, m]."""
+
+    def __init__(self, neighbours: int, *, activation: bool) -> None:
+        super().__init__()
+        K = neighbours
+        self.weight = nn.Parameter(torch.empty(K, K, K))
+        glorot_normal_(self.weight, K * K, K * K)
+        self.activation = activation
+        self.norm = BatchNorm(K * K)
+
+    def forward(self, X: Tensor) -> Tensor:
+        """(R, K, K) → (R, K, K), for R representative points."""
+        # one matrix product per column c, each with R rows: few large products instead of R small ones
+        Y = torch.bmm(X.permute(2, 0, 1), self.weight.transpose(0, 1)).transpose(0, 1)
+        return activate_and_normalise_(Y.flatten(1), self.norm, activation=self.activation).view_as(X)
+
+
+class XTransformation(nn.Module):
+    """The K×K matrix X of each representative point, from the local coordinates of its K neighbours alone."""
+
+    def __init__(self, neighbours: int) -> None:
+        super().__init__()
+        K = self.neighbours = neighbours
+        self.over_all = Dense(3 * K, K * K)
+        self.first = DepthwiseOverNeighbours(K, activation=True)
+        self.second = DepthwiseOverNeighbours(K, activation=False)
+
+    def forward(self, local: Tensor) -> Tensor:
+        """Local coordinates (B, P, K, 3) → X (B, P, K, K)."""
+        B, P, K, _ = local.shape
+        X = self.over_all(local.reshape(B * P, K * 3)).view(-1, K, K)
+        return self.second(self.first(X)).view(B, P, K, K)
+
+    def macs(self, queries: int) -> int:
+        """Multiply-accumulates for ``queries`` representative points."""
+        return self.over_all.macs(queries) + 2 * queries * self.neighbours**3
+
+
+class ChiConv(nn.Module):
+    """One χ-conv layer.
+
+    Args:
+        neighbours: K.
+        in_channels: width of the source points' features; 0 when they have none.
+        lifted_channels: C_δ, the width to which local coordinates are lifted.
+        out_channels: C.
+        multiplier: depth multiplier of the separable convolution over the K neighbours.
+        with_global: also lift the representative points' own coordinates to C/4 channels and append them.
+    """
+
+    def __init__(
+        self,
+        neighbours: int,
+        in_channels: int,
+        lifted_channels: int,
+        out_channels: int,
+        multiplier: int,
+        *,
+        with_global: bool = False,
+    ) -> None:
+        super().__init__()
+        self.lift = nn.Sequential(Dense(3, lifted_channels), Dense(lifted_channels, lifted_channels))
+        self.x_transformation = XTransformation(neighbours)
+        width = lifted_channels + in_channels
+        self.depthwise = nn.Parameter(torch.empty(neighbours, width, multiplier))
+        glorot_normal_(self.depthwise, neighbours * width, neighbours * multiplier)
+        self.pointwise = Dense(width * multiplier, out_channels)
+        quarter = out_channels // 4
+        self.global_lift = nn.Sequential(Dense(3, quarter), Dense(quarter, quarter)) if with_global else None
+        self.out_channels = out_channels + (quarter if with_global else 0)
+
+    def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
+        """Representative points (B, P, 3), source points (B, M, 3) with features (B, M, C_in) → (B, P, C).
+
+        ``neighbours`` (B, P, K) are indices of source points.
+        """
+        local = gather_nodes(points, neighbours) - queries[:, :, None]  # (B, P, K, 3)
+        X = self.x_transformation(local)  # (B, P, K, K)
+        lifted = self.lift(local)  # (B, P, K, C_δ)
+        C_delta = lifted.shape[-1]
+        parts = [chi_product_edges(X, lifted, self.depthwise[:, :C_delta])]
+        if features is not None:
+            parts.append(chi_product(X, features, neighbours, self.depthwise[:, C_delta:]))
+        out = self.pointwise(torch.cat(parts, dim=-1))
+        if self.global_lift is not None:
+            out = torch.cat([out, self.global_lift(queries)], dim=-1)
+        return out
+
+    def macs(self, queries: int) -> int:
+        """Multiply-accumulates for ``queries`` representative points, in the order of PointCNN's algorithm."""
+        K, width, multiplier = self.depthwise.shape
+        total = sum(layer.macs(queries * K) for layer in self.lift if isinstance(layer, Dense))
+        total += self.x_transformation.macs(queries)
+        total += queries * (K * K * width + K * width * multiplier)  # X · features, then depthwise
+        total += self.pointwise.macs(queries)
+        if self.global_lift is not None:
+            total += sum(layer.macs(queries) for layer in self.global_lift if isinstance(layer, Dense))
+        return total

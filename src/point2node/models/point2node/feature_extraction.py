@@ -1,0 +1,124 @@
+"""Feature extraction: χ-conv encoder (classification) or encoder-decoder U-Net (segmentation)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, Sampling, Search
+from point2node.models.layers import Dense, Layers
+from point2node.models.point2node.chi_conv import ChiConv
+
+
+@dataclass(frozen=True)
+class EncoderLayer:
+    """One row of the encoder's table; ``points=None`` keeps all points of the level above."""
+
+    neighbours: int
+    dilation: int
+    points: int | None
+    channels: int
+
+
+@dataclass(frozen=True)
+class DecoderLayer:
+    """One row of the decoder's table, with levels counted from 0.
+
+    ``named_source`` is the level that PointCNN's table names: it sets the lifted width. Where it differs from
+    the level on which the previous layer's features live (PointCNN's second decoder layer), neighbours are
+    searched among the points that the features live on.
+    """
+
+    neighbours: int
+    dilation: int
+    named_source: int
+    queries: int
+
+
+class FeatureExtraction(nn.Module):
+    """From N points to nodes: the encoder's last level, or with a decoder all N points again."""
+
+    def __init__(
+        self,
+        encoder: Sequence[EncoderLayer],
+        decoder: Sequence[DecoderLayer] = (),
+        *,
+        in_features: int,
+        sampling: Sampling,
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        first = encoder[0].channels
+        self.input = Dense(in_features, first // 2) if in_features else None
+
+        self.encoder: Layers[ChiConv] = Layers()
+        searches: list[Search] = []
+        in_channels = first // 2 if in_features else 0
+        for level, layer in enumerate(encoder):
+            if level == 0:
+                lifted, multiplier = first // (4 if in_features else 2), 4
+            else:
+                previous = encoder[level - 1].channels
+                lifted, multiplier = previous // 4, math.ceil(layer.channels / previous)
+            last = level == len(encoder) - 1
+            chi_conv = ChiConv(layer.neighbours, in_channels, lifted, layer.channels, multiplier, with_global=last)
+            self.encoder.append(chi_conv)
+            searches.append(Search(layer.neighbours, layer.dilation, max(level - 1, 0), level))
+            in_channels = chi_conv.out_channels
+        level_channels = [chi_conv.out_channels for chi_conv in self.encoder]
+
+        self.decoder: Layers[ChiConv] = Layers()
+        self.merge: Layers[Dense] = Layers()
+        decoder_searches: list[Search] = []
+        source = len(encoder) - 1
+        for row in decoder:
+            channels = encoder[row.queries].channels
+            lifted = encoder[row.named_source].channels // 4
+            self.decoder.append(ChiConv(row.neighbours, in_channels, lifted, channels, 1))
+            self.merge.append(Dense(channels + level_channels[row.queries], channels))
+            decoder_searches.append(Search(row.neighbours, row.dilation, source, row.queries))
+            in_channels, source = channels, row.queries
+        self.channels = in_channels
+        self.node_level = source
+        self.plan = PyramidPlan(
+            level_sizes=tuple(layer.points for layer in encoder),
+            sampling=sampling,
+            encoder=tuple(searches),
+            decoder=tuple(decoder_searches),
+        )
+
+    def forward(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """Input features (B, N, in_features), or None, → nodes V⁽⁰⁾ (B, nodes, C)."""
+        levels = pyramid.levels
+        x = None if self.input is None else self.input(features)
+        skips = []
+        for chi_conv, search, found in zip(self.encoder, self.plan.encoder, pyramid.encoder, strict=True):
+            x = chi_conv(levels[search.queries], levels[search.source], x, found)
+            skips.append(x)
+        for chi_conv, merge, search, found in zip(
+            self.decoder, self.merge, self.plan.decoder, pyramid.decoder, strict=True
+        ):
+            x = chi_conv(levels[search.queries], levels[search.source], x, found)
+            x = merge(torch.cat([x, skips[search.queries]], dim=-1))
+        return x  # type: ignore[return-value]
+
+    def macs(self, points: int) -> int:
+        """Multiply-accumulates for one cloud of ``points`` points."""
+        sizes = self.level_sizes(points)
+        total = 0 if self.input is None else self.input.macs(points)
+        for chi_conv, search in zip(self.encoder, self.plan.encoder, strict=True):
+            total += chi_conv.macs(sizes[search.queries])
+        for chi_conv, merge, search in zip(self.decoder, self.merge, self.plan.decoder, strict=True):
+            total += chi_conv.macs(sizes[search.queries]) + merge.macs(sizes[search.queries])
+        return total
+
+    def level_sizes(self, points: int) -> list[int]:
+        """How many points each level has, for a cloud of ``points`` points."""
+        sizes = [points]
+        for size in self.plan.level_sizes[1:]:
+            sizes.append(sizes[-1] if size is None else size)
+        return sizes

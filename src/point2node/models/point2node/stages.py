@@ -1,0 +1,172 @@
+"""The paper's ablation as data: nine variants, each a sequence of stages, and the one loop that runs them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal
+
+import torch
+from torch import Tensor, nn
+
+from point2node.core.errors import InputError, unknown_choice
+from point2node.models.layers import Layers
+from point2node.models.point2node.explanation import Explanation, Gate
+from point2node.models.point2node.method import (
+    AdaptiveFeatureAggregation,
+    LinearAggregation,
+    LocalCorrelation,
+    NonLocalCorrelation,
+    SelfCorrelation,
+)
+
+Correlation = Literal["self", "local", "non_local"]
+Aggregation = Literal["linear", "parameter_free", "adaptive"]
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Correlations that see the same nodes, and the aggregation that merges their updates into new nodes."""
+
+    correlations: tuple[Correlation, ...]
+    aggregation: Aggregation
+
+
+SELF = Stage(("self",), "linear")
+LOCAL = Stage(("local",), "adaptive")
+NON_LOCAL = Stage(("non_local",), "adaptive")
+
+VARIANTS = MappingProxyType(
+    {
+        "baseline": (),
+        "self_only": (SELF,),
+        "local_only": (LOCAL,),
+        "non_local_only": (NON_LOCAL,),
+        "parallel_1": (Stage(("self", "local", "non_local"), "adaptive"),),
+        "parallel_2": (SELF, Stage(("local", "non_local"), "adaptive")),
+        "linear_aggregation": (SELF, Stage(("local",), "linear"), Stage(("non_local",), "linear")),
+        "parameter_free_aa": (
+            SELF,
+            Stage(("local",), "parameter_free"),
+            Stage(("non_local",), "parameter_free"),
+        ),
+        "point2node": (SELF, LOCAL, NON_LOCAL),
+    }
+)
+
+
+def find_variant(variant: str) -> tuple[Stage, ...]:
+    """The stages of a variant by its name."""
+    if variant not in VARIANTS:
+        raise unknown_choice("variant", variant, VARIANTS)
+    return VARIANTS[variant]
+
+
+class CorrelationStage(nn.Module):
+    """One stage: every correlation updates the same nodes, then one aggregation merges the updates."""
+
+    def __init__(self, stage: Stage, channels: int, reduction: int) -> None:
+        super().__init__()
+        self.names = stage.correlations
+        self.channels = channels
+        self.correlations = Layers(_correlation(name, channels, reduction) for name in stage.correlations)
+        self.aggregation = _aggregation(stage.aggregation, channels, reduction, len(stage.correlations))
+
+    def updates(self, nodes: Tensor, neighbours: Tensor) -> list[Tensor]:
+        """What each correlation makes of the nodes."""
+        return [correlation(nodes, neighbours) for correlation in self.correlations]
+
+    def forward(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
+        """Nodes (B, N, C) → new nodes (B, N, C)."""
+        return self.aggregation(nodes, self.updates(nodes, neighbours))
+
+    def macs(self, nodes: int, neighbours: int) -> int:
+        """Multiply-accumulates for one cloud of ``nodes`` nodes, as the paper's formulas count them."""
+        total: int = self.aggregation.macs(nodes, self.channels)
+        return total + sum(correlation.macs(nodes, neighbours) for correlation in self.correlations)
+
+
+class DynamicNodeCorrelation(nn.Module):
+    """Updates nodes stage after stage by self, local and non-local correlation; can stand behind any backbone.
+
+    Args:
+        variant: a name of ``VARIANTS``; "point2node" is the paper's model.
+        channels: C, the width of a node.
+        reduction: r, by which θ, φ and the gates' MLPs narrow the nodes.
+    """
+
+    def __init__(self, variant: str = "point2node", channels: int = 256, reduction: int = 8) -> None:
+        super().__init__()
+        schedule = find_variant(variant)
+        if not 1 <= reduction <= channels:
+            raise InputError("reduction", expected=f"1 to {channels} (the channels)", found=str(reduction))
+        self.variant = variant
+        self.channels = channels
+        self.needs_neighbours = any("local" in stage.correlations for stage in schedule)
+        self.stages = Layers(CorrelationStage(stage, channels, reduction) for stage in schedule)
+
+    def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
+        """Nodes (B, N, C) and the local graph's neighbours (B, N, K) → nodes (B, N, C).
+
+        ``neighbours`` may be left out by variants without local correlation.
+        """
+        neighbours = self._checked_neighbours(nodes, neighbours)
+        for stage in self.stages:
+            nodes = stage(nodes, neighbours)
+        return nodes
+
+    def explain(self, nodes: Tensor, neighbours: Tensor | None, chosen: Tensor) -> Explanation:
+        """What each stage saw at the nodes numbered ``chosen`` (B, S); the N×N matrix is never held."""
+        neighbours = self._checked_neighbours(nodes, neighbours)
+        found: dict[str, Tensor] = {}
+        gates: list[Gate] = []
+        for stage in self.stages:
+            for correlation in stage.correlations:
+                found |= correlation.explain(nodes, neighbours, chosen)
+            updates = stage.updates(nodes, neighbours)
+            if isinstance(stage.aggregation, AdaptiveFeatureAggregation):
+                gates.append(Gate(("nodes", *stage.names), stage.aggregation.gates(nodes, updates)))
+            nodes = stage.aggregation(nodes, updates)
+        return Explanation(chosen=chosen, gates=tuple(gates), **found)
+
+    def macs(self, nodes: int, neighbours: int) -> int:
+        """Multiply-accumulates for one cloud of ``nodes`` nodes with K = ``neighbours``."""
+        return sum(stage.macs(nodes, neighbours) for stage in self.stages)
+
+    def _checked_neighbours(self, nodes: Tensor, neighbours: Tensor | None) -> Tensor:
+        if nodes.ndim != 3 or nodes.shape[-1] != self.channels:
+            raise InputError("nodes", expected=f"shape (B, N, {self.channels})", found=str(tuple(nodes.shape)))
+        if neighbours is None and not self.needs_neighbours:
+            return nodes.new_empty((*nodes.shape[:2], 0), dtype=torch.long)
+        if neighbours is None or neighbours.shape[:-1] != nodes.shape[:-1]:
+            raise InputError(
+                "neighbours",
+                expected=f"indices of shape {tuple(nodes.shape[:2])} + (K,): {self.variant!r} correlates locally",
+                found="none" if neighbours is None else str(tuple(neighbours.shape)),
+                remedy="Search them with dilated_k_nearest_neighbours(xyz, xyz, k=16, dilation=2).",
+            )
+        return neighbours
+
+
+def _correlation(
+    name: Correlation, channels: int, reduction: int
+) -> SelfCorrelation | LocalCorrelation | NonLocalCorrelation:
+    match name:
+        case "self":
+            return SelfCorrelation(channels)
+        case "local":
+            return LocalCorrelation(channels, reduction)
+        case "non_local":
+            return NonLocalCorrelation(channels, reduction)
+
+
+def _aggregation(
+    name: Aggregation, channels: int, reduction: int, updates: int
+) -> LinearAggregation | AdaptiveFeatureAggregation:
+    match name:
+        case "linear":
+            return LinearAggregation(updates)
+        case "parameter_free":
+            return AdaptiveFeatureAggregation(channels, None, updates)
+        case "adaptive":
+            return AdaptiveFeatureAggregation(channels, reduction, updates)

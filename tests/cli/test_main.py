@@ -1,0 +1,54 @@
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from point2node import __version__
+from point2node.cli.main import OneLineErrors, app
+from point2node.core.errors import InputError
+
+COMMANDS = [[], *([command.name or command.callback.__name__] for command in app.registered_commands)]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_help_of_every_command_has_an_example(command):
+    result = CliRunner().invoke(app, [*command, "--help"])
+    assert result.exit_code == 0
+    assert "Example: point2node" in result.output
+
+
+def test_help_starts_without_torch_or_numba():
+    program = (
+        "import sys\nfrom typer.testing import CliRunner\nfrom point2node.cli.main import OneLineErrors, app\n"
+        "assert CliRunner().invoke(app, ['--help']).exit_code == 0\n"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'numba', 'numpy')))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+def test_the_version_is_printed():
+    assert CliRunner().invoke(app, ["--version"]).output == f"point2node {__version__}\n"
+
+
+def test_python_dash_m_is_the_same_command():
+    done = subprocess.run([sys.executable, "-m", "point2node", "--version"], capture_output=True, text=True, check=True)
+    assert done.stdout == f"point2node {__version__}\n"
+
+
+def test_an_input_error_is_one_line_on_stderr_and_exit_code_2():
+    refusing = typer.Typer(cls=OneLineErrors)
+
+    @refusing.callback()
+    def group():
+        pass
+
+    @refusing.command()
+    def label():
+        raise InputError("scan.ply", expected="points", found="none", remedy="Scan again.")
+
+    result = CliRunner().invoke(refusing, ["label"])
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    assert result.stderr == "point2node: scan.ply: expected points, found none. Scan again.\n"

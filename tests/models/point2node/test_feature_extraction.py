@@ -1,0 +1,55 @@
+import pytest
+import torch
+
+from point2node.geometry.pyramid import Search, build_pyramid
+from point2node.models.catalogue import PRESETS
+from point2node.models.point2node.feature_extraction import FeatureExtraction
+
+
+def extraction(preset, **changes):
+    size = PRESETS[preset]
+    arguments = {"in_features": size.in_features, "sampling": size.sampling} | changes
+    with torch.device("meta"):
+        return FeatureExtraction(size.encoder, size.decoder, **arguments)
+
+
+def test_the_decoder_searches_among_the_points_that_its_features_live_on():
+    decoder = extraction("s3dis").plan.decoder
+    assert decoder == (Search(16, 4, 3, 3), Search(16, 2, 3, 2), Search(12, 2, 2, 1), Search(8, 2, 1, 0))
+
+
+def test_the_lifted_widths_are_those_of_the_levels_that_pointcnn_names():
+    network = extraction("s3dis")
+    assert [layer.lift[1].linear.out_features for layer in network.encoder] == [64, 64, 128, 192]
+    assert [layer.lift[1].linear.out_features for layer in network.decoder] == [256, 192, 192, 128]
+    assert extraction("scannet").encoder[0].lift[1].linear.out_features == 128  # no input features: C/2
+
+
+def test_depth_multipliers_are_four_then_the_growth_of_the_width_then_one():
+    network = extraction("s3dis")
+    assert [layer.depthwise.shape[-1] for layer in network.encoder] == [4, 2, 2, 2]
+    assert {layer.depthwise.shape[-1] for layer in network.decoder} == {1}
+
+
+def test_only_the_last_encoder_layer_sees_global_coordinates():
+    network = extraction("s3dis")
+    assert [layer.out_channels for layer in network.encoder] == [256, 512, 768, 1280]
+    assert [layer.global_lift is None for layer in network.encoder] == [True, True, True, False]
+
+
+@pytest.mark.parametrize("preset", [preset for preset, size in PRESETS.items() if size.points <= 1024])
+def test_nodes_have_the_width_and_number_that_the_extraction_states(preset):
+    size = PRESETS[preset]
+    network = FeatureExtraction(size.encoder, size.decoder, in_features=size.in_features, sampling=size.sampling)
+    xyz = torch.rand(2, size.points, 3)
+    features = torch.randn(2, size.points, size.in_features) if size.in_features else None
+    nodes = network(features, build_pyramid(xyz, network.plan))
+    assert nodes.shape == (2, network.level_sizes(size.points)[network.node_level], network.channels)
+
+
+@pytest.mark.parametrize("in_features", [0, 1, 3, 6])
+def test_input_features_may_have_any_width(in_features):
+    size = PRESETS["tiny"]
+    network = FeatureExtraction(size.encoder, size.decoder, in_features=in_features, sampling="farthest")
+    features = torch.randn(1, 256, in_features) if in_features else None
+    assert network(features, build_pyramid(torch.rand(1, 256, 3), network.plan)).shape == (1, 256, 32)

@@ -1,0 +1,128 @@
+import pytest
+import torch
+
+from point2node.core.errors import InputError
+from point2node.geometry.neighbours import dilated_k_nearest_neighbours
+from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
+
+N, C = 24, 16
+
+
+@pytest.fixture
+def nodes():
+    return torch.randn(2, N, C, generator=torch.Generator().manual_seed(0))
+
+
+@pytest.fixture
+def neighbours():
+    xyz = torch.rand(2, N, 3, generator=torch.Generator().manual_seed(1))
+    return dilated_k_nearest_neighbours(xyz, xyz, k=4, dilation=2)
+
+
+def test_the_nine_rows_of_the_ablation_are_there_in_its_order():
+    assert list(VARIANTS) == [
+        "baseline",
+        "self_only",
+        "local_only",
+        "non_local_only",
+        "parallel_1",
+        "parallel_2",
+        "linear_aggregation",
+        "parameter_free_aa",
+        "point2node",
+    ]
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_gives_nodes_back_and_teaches_every_parameter(variant, nodes, neighbours):
+    correlation = DynamicNodeCorrelation(variant, C, 4)
+    out = correlation(nodes, neighbours)
+    assert out.shape == nodes.shape
+    if variant == "baseline":
+        assert torch.equal(out, nodes)
+        return
+    (out**2).sum().backward()
+    for name, parameter in correlation.named_parameters():
+        assert parameter.grad is not None, name
+        assert torch.count_nonzero(parameter.grad), name
+
+
+def test_the_stages_run_one_after_the_other_on_updated_nodes(nodes, neighbours):
+    correlation = DynamicNodeCorrelation("point2node", C, 4)
+    self_stage, local_stage, non_local_stage = correlation.stages
+    V1 = nodes + self_stage.aggregation.alpha * self_stage.correlations[0](nodes)  # Eq. 3
+    V2 = local_stage.aggregation(V1, [local_stage.correlations[0](V1, neighbours)])
+    V3 = non_local_stage.aggregation(V2, [non_local_stage.correlations[0](V2)])
+    torch.testing.assert_close(correlation(nodes, neighbours), V3)
+
+
+def test_parallel_correlations_see_the_same_nodes(nodes, neighbours):
+    correlation = DynamicNodeCorrelation("parallel_1", C, 4)
+    (stage,) = correlation.stages
+    updates = [
+        stage.correlations[0](nodes),
+        stage.correlations[1](nodes, neighbours),
+        stage.correlations[2](nodes),
+    ]
+    torch.testing.assert_close(correlation(nodes, neighbours), stage.aggregation(nodes, updates))
+
+
+@pytest.mark.parametrize("variant", ["baseline", "self_only", "non_local_only"])
+def test_variants_without_local_correlation_need_no_neighbours(variant, nodes):
+    assert DynamicNodeCorrelation(variant, C, 4)(nodes).shape == nodes.shape
+
+
+def test_missing_neighbours_are_named_with_the_call_that_finds_them(nodes):
+    with pytest.raises(InputError, match=r"\(2, 24\) \+ \(K,\).*found none.*dilated_k_nearest_neighbours"):
+        DynamicNodeCorrelation("point2node", C, 4)(nodes)
+
+
+def test_nodes_of_another_width_are_refused(nodes, neighbours):
+    with pytest.raises(InputError, match=r"shape \(B, N, 8\), found \(2, 24, 16\)"):
+        DynamicNodeCorrelation("point2node", 8, 4)(nodes, neighbours)
+
+
+def test_an_unknown_variant_lists_the_valid_ones():
+    with pytest.raises(InputError, match=r"one of baseline, .*point2node, found 'paralel_1'.*'parallel_1'"):
+        DynamicNodeCorrelation("paralel_1", C, 4)
+
+
+@pytest.mark.parametrize("reduction", [0, 17])
+def test_a_reduction_that_leaves_no_channel_is_refused(reduction):
+    with pytest.raises(InputError, match="reduction"):
+        DynamicNodeCorrelation("point2node", C, reduction)
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_an_explanation_holds_what_the_variant_has(variant, nodes, neighbours):
+    chosen = torch.tensor([[0, 5], [7, 23]])
+    explanation = DynamicNodeCorrelation(variant, C, 4).explain(nodes, neighbours, chosen)
+    names = {name for stage in VARIANTS[variant] for name in stage.correlations}
+    assert (explanation.channel_weights is not None) == ("self" in names)
+    assert (explanation.local_graph is not None) == ("local" in names)
+    assert (explanation.non_local_rows is not None) == ("non_local" in names)
+    adaptive = [stage for stage in VARIANTS[variant] if stage.aggregation != "linear"]
+    assert [gate.branches for gate in explanation.gates] == [("nodes", *stage.correlations) for stage in adaptive]
+    for gate in explanation.gates:
+        torch.testing.assert_close(gate.shares.sum(1), torch.ones(2, C))
+
+
+def test_an_explanation_is_made_of_the_numbers_that_the_update_used(nodes, neighbours):
+    correlation = DynamicNodeCorrelation("point2node", C, 4)
+    chosen = torch.tensor([[3, 4], [0, 9]])
+    explanation = correlation.explain(nodes, neighbours, chosen)
+    self_stage, local_stage, non_local_stage = correlation.stages
+    V1 = self_stage(nodes, neighbours)
+    V2 = local_stage(V1, neighbours)
+    update = non_local_stage.correlations[0](V2)
+    for b in range(2):
+        torch.testing.assert_close(explanation.non_local_rows[b] @ V2[b], update[b, chosen[b]])
+        local_V = V1[b][explanation.local_neighbours[b]]
+        torch.testing.assert_close(
+            (explanation.local_graph[b] @ local_V).amax(1),
+            local_stage.correlations[0](V1, neighbours)[b, chosen[b]],
+        )
+        torch.testing.assert_close(
+            explanation.channel_weights[b] * nodes[b, chosen[b]],
+            self_stage.correlations[0](nodes)[b, chosen[b]],
+        )
