@@ -1,7 +1,7 @@
 # Two commands do all the set-up: 'make demo' and 'make test'. Python ≥ 3.11 and make are all they need.
 PYTHON ?= python3
-# Idle OpenMP threads sleep instead of spinning on the cores that others need (see src/point2node/__init__.py).
-export OMP_WAIT_POLICY ?= PASSIVE
+# Idle OpenMP threads spin only briefly (see src/point2node/__init__.py); here too for programs that import torch first.
+export GOMP_SPINCOUNT ?= 10000
 VENV := .venv
 BIN := $(VENV)/bin
 

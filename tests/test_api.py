@@ -31,11 +31,11 @@ def test_the_example_in_the_docstring_runs():
     assert namespace["logits"].shape == (1000, 4)
 
 
-@pytest.mark.parametrize(("before", "after"), [(None, "PASSIVE"), ("ACTIVE", "ACTIVE")])
-def test_idle_threads_are_asked_to_sleep_unless_the_user_decided(before, after):
-    environment = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+@pytest.mark.parametrize(("before", "after"), [(None, "10000"), ("0", "0")])
+def test_idle_threads_spin_briefly_unless_the_user_decided(before, after):
+    environment = {name: value for name, value in os.environ.items() if name != "GOMP_SPINCOUNT"}
     if before is not None:
-        environment["OMP_WAIT_POLICY"] = before
-    program = "import os, point2node; print(os.environ['OMP_WAIT_POLICY'])"
+        environment["GOMP_SPINCOUNT"] = before
+    program = "import os, point2node; print(os.environ['GOMP_SPINCOUNT'])"
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == f"{after}\n"

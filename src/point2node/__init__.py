@@ -7,7 +7,7 @@
     logits = model.run(np.random.rand(1000, 3))  # (1000, 4)
 
 Names are imported on first use, so that ``import point2node`` and the command line start without torch. Import it
-before torch: importing it asks OpenMP's idle threads to sleep, and OpenMP only listens while torch is being loaded.
+before torch: it sets how long OpenMP's idle threads spin, and OpenMP only listens while torch is being loaded.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 from point2node._version import __version__
 
-# torch and numba each bring a pool of OpenMP threads. By default an idle pool spins for a while, on the very cores
-# that the other one needs next: a step that alternates between them can take several times as long.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+# torch and numba each bring a pool of OpenMP threads. By default an idle thread spins for milliseconds, on the very
+# cores that the other pool, or another program, needs next; asleep at once, it is slow to wake. A short spin is best.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 if TYPE_CHECKING:
     from point2node.core.errors import InputError
