@@ -1,0 +1,49 @@
+"""Reading a room from text and from NPY against ``numpy.loadtxt``: ``python -m benchmarks.files``."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.measure import Row, alternate, write_rows
+from point2node.data.files import read, write
+
+POINTS = 690_000  # about 20 MB of text
+
+
+def measure() -> list[Row]:
+    with tempfile.TemporaryDirectory() as folder:
+        room, cache = Path(folder) / "room.txt", Path(folder) / "room.npy"
+        write_room(room)
+        write(cache, read(room))
+        seconds = alternate(
+            {
+                "ours": lambda: read(room),
+                "cache": lambda: read(cache),
+                "loadtxt": lambda: np.loadtxt(room),
+            }
+        )
+        megabytes = room.stat().st_size / 1e6
+    name = f"room of {POINTS:,} points, {megabytes:.0f} MB of text"
+    return [
+        Row(name, seconds["loadtxt"] / seconds["ours"], 10, "x faster than numpy.loadtxt"),
+        Row(f"{name}, as NPY", seconds["loadtxt"] / seconds["cache"], 100, "x faster than numpy.loadtxt"),
+    ]
+
+
+def write_room(path: Path) -> None:
+    """Lines of millimetres and bytes, as in S3DIS."""
+    random = np.random.default_rng(0)
+    xyz = random.random((POINTS, 3)) * [8, 6, 3]
+    rgb = random.integers(0, 256, (POINTS, 3))
+    np.savetxt(path, np.hstack([xyz, rgb]), fmt="%.3f %.3f %.3f %d %d %d")
+
+
+def main() -> None:
+    write_rows("files", measure())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+"""The one point cloud that every reader gives and every writer takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.core.errors import InputError
+
+Array = NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class PointCloud:
+    """N points with what is known of each. Checked once, when it is made; treat the arrays as read-only.
+
+    Networks never see ``xyz`` itself, but the float32 copy that ``local`` gives: absolute map coordinates need
+    double precision.
+    """
+
+    xyz: Array
+    """(N, 3) float64, absolute. NaN marks a point without a position."""
+    rgb: Array | None = None
+    """(N, 3) uint8."""
+    normals: Array | None = None
+    """(N, 3) float32."""
+    intensity: Array | None = None
+    """(N,), in the file's own type and scale."""
+    labels: Array | None = None
+    """(N,) int32."""
+    instance: Array | None = None
+    """(N,) int32, the number of the object that a point belongs to."""
+    fields: Mapping[str, Array] = field(default_factory=dict)
+    """Whatever else the file says of each point, (N,) or (N, width) each, by name."""
+    faces: Array | None = None
+    """(F, 3) int32: the triangles of a mesh whose vertices these points are."""
+    origin: object = None
+    """What the writer of the same format needs to give the file back as it was; nobody else looks at it."""
+
+    def __post_init__(self) -> None:
+        points = len(self.xyz)
+        put = object.__setattr__  # the dataclass is frozen; this is the one place where it is filled
+        put(self, "xyz", _checked("xyz", self.xyz, np.float64, (points, 3)))
+        put(self, "rgb", _checked("rgb", self.rgb, np.uint8, (points, 3)))
+        put(self, "normals", _checked("normals", self.normals, np.float32, (points, 3)))
+        put(self, "intensity", _checked("intensity", self.intensity, None, (points,)))
+        put(self, "labels", _checked("labels", self.labels, np.int32, (points,)))
+        put(self, "instance", _checked("instance", self.instance, np.int32, (points,)))
+        put(self, "faces", _checked("faces", self.faces, np.int32, (None, 3)))
+        checked = {name: _checked(name, values, None, (points, ...)) for name, values in self.fields.items()}
+        put(self, "fields", MappingProxyType(checked))
+
+    def __len__(self) -> int:
+        return len(self.xyz)
+
+    def __getitem__(self, chosen: slice | Array) -> PointCloud:
+        """The chosen points, by slice, mask or numbers; faces do not survive a choice of vertices."""
+
+        def take(values: Array | None) -> Array | None:
+            return None if values is None else values[chosen]
+
+        return PointCloud(
+            xyz=self.xyz[chosen],
+            rgb=take(self.rgb),
+            normals=take(self.normals),
+            intensity=take(self.intensity),
+            labels=take(self.labels),
+            instance=take(self.instance),
+            fields={name: values[chosen] for name, values in self.fields.items()},
+        )
+
+    def with_(self, **changes: Any) -> PointCloud:
+        """The same cloud with some of its parts replaced."""
+        return replace(self, fields=changes.pop("fields", dict(self.fields)), **changes)
+
+    def local(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
+        """Coordinates in the room frame, float32, and the float64 shift (3,) that leads back.
+
+        x and y are counted from the centre of the bounding box and z from its bottom. The difference is taken in
+        double precision, so map coordinates lose nothing.
+        """
+        if not len(self):
+            return np.empty((0, 3), np.float32), np.zeros(3)
+        lower, upper = np.nanmin(self.xyz, axis=0), np.nanmax(self.xyz, axis=0)
+        shift = np.array([(lower[0] + upper[0]) / 2, (lower[1] + upper[1]) / 2, lower[2]])
+        return (self.xyz - shift).astype(np.float32), shift
+
+
+def _checked(name: str, values: Any, dtype: Any, shape: tuple[Any, ...]) -> Any:
+    """``values`` as an array of ``dtype`` (None: its own) and ``shape`` (None: any length; …: any further axes)."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    fits = len(array.shape) == len(shape) or (shape[-1] is ... and array.ndim in (1, 2))
+    for found, wanted in zip(array.shape, shape, strict=False):
+        fits = fits and (wanted is None or wanted is ... or found == wanted)
+    if not fits:
+        wanted_text = ", ".join("any" if n is None else "…" if n is ... else str(n) for n in shape)
+        raise InputError(name, expected=f"an array of shape ({wanted_text})", found=str(array.shape))
+    if dtype is None or array.dtype == dtype:
+        return array
+    if np.issubdtype(dtype, np.integer):
+        limits = np.iinfo(dtype)
+        if array.dtype.kind not in "biu" and not np.array_equal(array, np.rint(array)):
+            raise InputError(name, expected="whole numbers", found=f"{array.dtype} values that are not")
+        if array.size and (array.min() < limits.min or array.max() > limits.max):
+            span = f"{array.min()} to {array.max()}"
+            raise InputError(name, expected=f"values from {limits.min} to {limits.max}", found=span)
+    return array.astype(dtype)

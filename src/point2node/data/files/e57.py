@@ -1,0 +1,50 @@
+"""E57 files, through pye57: all scans as one cloud, each moved to its pose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import Array, PointCloud
+from point2node.data.files.columns import cloud_from_columns
+from point2node.data.files.libraries import damage_reported, import_library
+
+NAMES = {
+    "cartesianX": "x", "cartesianY": "y", "cartesianZ": "z",
+    "colorRed": "red", "colorGreen": "green", "colorBlue": "blue",
+    "intensity": "intensity",
+}  # fmt: skip
+POINTS_PER_BYTE = 8  # one bit per point: coordinates take many times that
+
+
+def read(path: Path) -> PointCloud:
+    """Read coordinates, colours and intensity; the field ``scan`` is the number of the scan.
+
+    Points that the scanner marked as invalid have no position and are left out, as pye57 does. Where only some
+    scans have a column, the others get 0 in it.
+    """
+    pye57 = import_library(path, "pye57", "e57")
+    with damage_reported(path, "an E57 file"), pye57.E57(str(path)) as file:
+        scans = [_read_scan(path, file, number) for number in range(file.scan_count)]
+    if not scans:
+        raise InputError(path, expected="at least one scan", found="none")
+    names = dict.fromkeys(name for scan in scans for name in scan)  # in order of appearance, each once
+    columns = {name: np.concatenate([_column(scan, name) for scan in scans]) for name in names}
+    return cloud_from_columns(path, columns)
+
+
+def _read_scan(path: Path, file: Any, number: int) -> dict[str, Array]:
+    points = file.get_header(number).point_count
+    if points > POINTS_PER_BYTE * path.stat().st_size:
+        found = f"{path.stat().st_size} bytes"
+        raise InputError(f"{path}, scan {number}", expected=f"room for {points} points", found=found)
+    read = file.read_scan(number, intensity=True, colors=True, ignore_missing_fields=True)
+    columns = {NAMES[name]: values for name, values in read.items() if name in NAMES}
+    return columns | {"scan": np.full(len(columns["x"]), number, np.int32)}
+
+
+def _column(scan: dict[str, Array], name: str) -> Array:
+    return scan[name] if name in scan else np.zeros(len(scan["scan"]), np.uint8)

@@ -1,0 +1,44 @@
+"""HDF5 files of named datasets."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import BinaryIO
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.files.libraries import damage_reported, import_library
+from point2node.data.files.named_arrays import arrays_from_cloud, cloud_from_arrays
+
+HIGHEST_RATIO = 1032  # deflate cannot shrink further, so a larger claim is damage (or an attack)
+
+
+def read(path: Path) -> PointCloud:
+    """Read every dataset at the top of the file; groups and links are left out."""
+    h5py = import_library(path, "h5py", "h5")
+    arrays = {}
+    with damage_reported(path, "an HDF5 file"), h5py.File(path, "r") as file:
+        for name in file:
+            # links and external storage lead to other files of this machine: data may not choose those
+            dataset = file[name] if isinstance(file.get(name, getlink=True), h5py.HardLink) else None
+            if not isinstance(dataset, h5py.Dataset):
+                continue
+            if dataset.external or dataset.is_virtual:
+                raise InputError(f"{path}, {name}", expected="data inside the file", found="a reference to another")
+            if dataset.nbytes > HIGHEST_RATIO * path.stat().st_size:
+                found = f"{path.stat().st_size} bytes for shape {dataset.shape}"
+                raise InputError(f"{path}, {name}", expected="a file as large as its datasets", found=found)
+            if dataset.dtype.kind not in "biuf":
+                raise InputError(f"{path}, {name}", expected="numbers", found=str(dataset.dtype))
+            arrays[name] = dataset[()]
+    return cloud_from_arrays(path, arrays)
+
+
+def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
+    """Write one dataset per part and field, each in its own type."""
+    h5py = import_library(path, "h5py", "h5")
+    with h5py.File(stream, "w") as file:
+        for name, values in arrays_from_cloud(path, cloud).items():
+            if "/" in name:
+                raise InputError(f"{path}, fields", expected="names without '/', which HDF5 reserves", found=repr(name))
+            file.create_dataset(name, data=values)

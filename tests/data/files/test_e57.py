@@ -1,0 +1,51 @@
+"""E57: several scans, each at its pose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from point2node.core.errors import InputError
+from point2node.data.files import read
+
+pye57 = pytest.importorskip("pye57")
+
+
+def scan(n: int, colours: bool) -> dict[str, np.ndarray]:
+    random = np.random.default_rng(n)
+    data = {f"cartesian{axis}": random.integers(0, 100, n).astype(np.float64) for axis in "XYZ"}
+    data["intensity"] = random.random(n).astype(np.float32)
+    if colours:
+        data |= {f"color{name}": random.integers(0, 256, n).astype(np.uint8) for name in ("Red", "Green", "Blue")}
+    return data
+
+
+def test_scans_are_joined_at_their_poses(tmp_path: Path) -> None:
+    path = tmp_path / "ä b.e57"
+    scans = [scan(10, colours=True), scan(5, colours=False)]
+    turned = np.array([np.sqrt(0.5), 0, 0, np.sqrt(0.5)])  # a quarter turn to the left
+    with pye57.E57(str(path), mode="w") as file:
+        file.write_scan_raw(scans[0], rotation=np.array([1.0, 0, 0, 0]), translation=np.array([1.0, 2, 3]))
+        file.write_scan_raw(scans[1], rotation=turned, translation=np.zeros(3))
+    cloud = read(path)
+    first, second = (np.stack([one[f"cartesian{axis}"] for axis in "XYZ"], axis=1) for one in scans)
+    np.testing.assert_allclose(cloud.xyz[:10], first + np.array([1, 2, 3]), atol=1e-4)
+    np.testing.assert_allclose(cloud.xyz[10:], second[:, [1, 0, 2]] * [-1, 1, 1], atol=1e-4)
+    assert cloud.fields["scan"].tolist() == [0] * 10 + [1] * 5
+    np.testing.assert_array_equal(cloud.intensity, np.concatenate([one["intensity"] for one in scans]))
+    assert cloud.rgb is not None
+    np.testing.assert_array_equal(cloud.rgb[:10, 0], scans[0]["colorRed"])
+    assert (cloud.rgb[10:] == 0).all()
+
+
+def test_a_file_that_is_none_or_holds_no_scan_says_so(tmp_path: Path) -> None:
+    path = tmp_path / "a.e57"
+    path.write_bytes(b"not a scan" * 10)
+    with pytest.raises(InputError, match=r"a\.e57: expected an E57 file"):
+        read(path)
+    with pye57.E57(str(path), mode="w"):
+        pass
+    with pytest.raises(InputError, match="at least one scan"):
+        read(path)
