@@ -1,0 +1,1 @@
+"""What belongs to the building: walls, openings, columns and beams."""

@@ -1,0 +1,35 @@
+"""An opening in a wall: what fills it, in the frame of the wall.
+
+x runs along the wall around the middle of the opening, the wall's face is y = 0, the room lies at -y,
+and z = 0 is the bottom of the opening.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from point2node.data.rooms.materials import Material
+from point2node.data.rooms.pieces import Piece
+from point2node.data.rooms.surfaces import Surfaces, box, join
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A hole of this width and height, the piece in it, and the floor in front that has to stay free."""
+
+    width: float
+    height: float
+    filling: Piece
+    bottom: float = 0.0
+    clearance: float = 0.0
+
+
+def frame(
+    width: float, height: float, edge: float, depth: float, y: float, material: Material, *, sill: bool
+) -> Surfaces:
+    """Posts and a head, and a bar at the bottom for windows; ``y`` is where the frame's depth is centred."""
+    parts = [box((edge, depth, height), (x * (width - edge) / 2, y, 0), material) for x in (-1, 1)]
+    parts.append(box((width, depth, edge), (0, y, height - edge), material))
+    if sill:
+        parts.append(box((width, depth, edge), (0, y, 0), material))
+    return join(parts)

@@ -1,0 +1,1 @@
+"""Furniture and clutter: one file per class, one function per style."""

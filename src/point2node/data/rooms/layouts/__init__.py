@@ -1,0 +1,21 @@
+"""Room types: how large, and how furnished; one of them is held out of training."""
+
+from __future__ import annotations
+
+from point2node.data.rooms.layouts.other_rooms import copy_room, corridor, lobby, lounge, storage
+from point2node.data.rooms.layouts.work_rooms import auditorium, conference_room, office, open_office, seminar_room
+from point2node.data.rooms.room import Room
+from point2node.data.rooms.styles import Style
+
+LAYOUTS: tuple[Style[Room], ...] = (
+    Style("office", office, 5.0),
+    Style("corridor", corridor, 1.2),
+    Style("conference_room", conference_room, 1.4),
+    Style("lounge", lounge, 0.5),
+    Style("storage", storage, 0.7),
+    Style("copy_room", copy_room, 0.5),
+    Style("open_office", open_office, 1.0),
+    Style("lobby", lobby, 0.8),
+    Style("auditorium", auditorium, 0.5),
+    Style("seminar_room", seminar_room, 0.8, held_out=True),
+)

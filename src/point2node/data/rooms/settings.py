@@ -1,0 +1,52 @@
+"""What can be chosen about the generated rooms and about the scanner that looks at them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from point2node.core.errors import InputError
+
+
+@dataclass(frozen=True)
+class RoomSettings:
+    """Each field with its default; probabilities are per room unless they say otherwise."""
+
+    layouts: tuple[str, ...] = ()
+    """Only these room types, e.g. ("office", "corridor"); empty for all, as often as real buildings have them."""
+    ray_step: float = 0.45
+    """Degrees between neighbouring rays of a scanner; 0.45 are 240,000 rays at each position."""
+    positions: tuple[int, int] = (2, 5)
+    """Fewest and most scanner positions in a room; large rooms get more."""
+    even: float = 0.02
+    """Metres: one point is kept in each cube of this edge, as in merged scans; at least 0.01, or 0 for every return."""
+    range_noise: tuple[float, float] = (0.001, 0.003)
+    """Metres: standard deviation of a range at one metre, drawn per room; it grows with range and grazing angle."""
+    pose_error: float = 0.004
+    """Metres: how far apart the scans of a room are after registration."""
+    mixed_pixels: float = 0.35
+    """Share of the rays at a depth edge that report a range between foreground and background."""
+    lost_patches: float = 0.3
+    """Probability that some patches of a room are missing."""
+    lost_ceiling: float = 0.05
+    """Probability that the ceiling is missing, as in scans cut open for display."""
+    cut_room: float = 0.08
+    """Probability that a part of the room is cut off by a straight line."""
+    grey: float = 0.08
+    """Probability that the scan has next to no colour."""
+    margin: float = 0.6
+    """Metres: what lies farther outside the room, seen through a door, is cropped."""
+
+    def __post_init__(self) -> None:
+        _check("ray_step", self.ray_step, 0.02, 5)
+        _check("even", self.even, 0.01 if self.even else 0, 1)
+        _check("range_noise", self.range_noise[0], 0, self.range_noise[1])
+        _check("pose_error", self.pose_error, 0, 1)
+        _check("margin", self.margin, 0, 1)
+        _check("positions", self.positions[0], 1, self.positions[1])
+        for name in ("mixed_pixels", "lost_patches", "lost_ceiling", "cut_room", "grey"):
+            _check(name, getattr(self, name), 0, 1)
+
+
+def _check(name: str, value: float, lowest: float, highest: float) -> None:
+    if not lowest <= value <= highest:
+        raise InputError(f"RoomSettings.{name}", expected=f"{lowest:g} to {highest:g}", found=f"{value:g}")
