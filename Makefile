@@ -5,7 +5,7 @@ export GOMP_SPINCOUNT ?= 10000
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test test-slow check format bench clean
+.PHONY: demo test test-slow check format bench bench-rooms clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -34,6 +34,9 @@ format: $(VENV)/installed
 
 bench: $(VENV)/installed  ## ratios against naive twins; writes benchmarks/results/*.json
 	$(BIN)/python -m benchmarks
+
+bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard they are for point-wise networks
+	$(BIN)/python -m benchmarks.rooms
 
 clean:
 	rm -rf $(VENV) out build dist

@@ -3,7 +3,10 @@
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import point2node
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -28,7 +31,9 @@ def test_every_relative_link_leads_somewhere(document):
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_every_python_block_runs(document):
+def test_every_python_block_runs(document, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    point2node.write("scan.ply", point2node.PointCloud(np.random.default_rng(0).random((50, 3))))
     namespace = {}
     for block in re.findall(r"```python\n(.*?)```", document.read_text(), re.S):
         exec(block, namespace)

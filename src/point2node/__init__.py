@@ -24,6 +24,10 @@ os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 if TYPE_CHECKING:
     from point2node.core.errors import InputError
+    from point2node.core.point_cloud import PointCloud
+    from point2node.data.files import read, sample_mesh, write
+    from point2node.data.rooms import generate_room
+    from point2node.data.store import open_store
     from point2node.geometry.coordinates import shift_to_float32
     from point2node.geometry.neighbours import dilated_k_nearest_neighbours
     from point2node.geometry.pyramid import build_pyramid
@@ -33,6 +37,12 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "InputError": "point2node.core.errors",
+    "PointCloud": "point2node.core.point_cloud",
+    "read": "point2node.data.files",
+    "sample_mesh": "point2node.data.files",
+    "write": "point2node.data.files",
+    "generate_room": "point2node.data.rooms",
+    "open_store": "point2node.data.store",
     "shift_to_float32": "point2node.geometry.coordinates",
     "dilated_k_nearest_neighbours": "point2node.geometry.neighbours",
     "build_pyramid": "point2node.geometry.pyramid",
@@ -52,12 +62,18 @@ __all__ = [
     "InputError",
     "Point2NodeClassifier",
     "Point2NodeSegmenter",
+    "PointCloud",
     "__version__",
     "build_pyramid",
     "create_model",
     "dilated_k_nearest_neighbours",
+    "generate_room",
     "list_models",
+    "open_store",
+    "read",
+    "sample_mesh",
     "shift_to_float32",
+    "write",
 ]
 
 

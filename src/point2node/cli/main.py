@@ -8,7 +8,9 @@ from typing import Annotated, Any
 import typer
 
 from point2node._version import __version__
+from point2node.cli.doctor import doctor
 from point2node.cli.models import models
+from point2node.cli.prepare import prepare
 from point2node.core.errors import InputError
 
 
@@ -46,3 +48,5 @@ def point2node(
 
 
 app.command()(models)
+app.command()(prepare)
+app.command()(doctor)

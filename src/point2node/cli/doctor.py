@@ -1,0 +1,94 @@
+"""``point2node doctor``: what is wrong with a downloaded data set, or with the installation."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from point2node.core.errors import InputError
+
+if TYPE_CHECKING:  # numpy is imported by the command itself: --help stays quick
+    from point2node.data.doctor.findings import Diagnosis
+
+
+class Patient(StrEnum):
+    """What can be examined."""
+
+    s3dis = "s3dis"
+    scannet = "scannet"
+    modelnet = "modelnet"
+
+
+def doctor(
+    dataset: Annotated[Patient | None, typer.Argument(help="Which data set; without it, the installation.")] = None,
+    root: Annotated[Path | None, typer.Argument(help="Where it is.")] = None,
+    repair: Annotated[
+        Path | None, typer.Option(help="Write corrected files to this folder; the originals stay as they are (s3dis).")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Examine a data set: exit code 0 if it is whole, 1 with findings, 2 if it cannot be read.
+
+    Example: point2node doctor s3dis Stanford3dDataset_v1.2_Aligned_Version --repair repairs
+    """
+    if dataset is None:
+        _print_installation(as_json)
+        return
+    if root is None:
+        raise InputError("ROOT", expected=f"the folder of {dataset.value}", found="none")
+    diagnosis = _examine(dataset, root, repair, workers)
+    if as_json:
+        print(json.dumps(diagnosis.as_dict(), indent=1, ensure_ascii=False))
+    else:
+        _print_diagnosis(diagnosis, root, repair)
+    if diagnosis.findings:
+        raise typer.Exit(code=1)
+
+
+def _examine(dataset: Patient, root: Path, repair: Path | None, workers: int | None) -> Diagnosis:
+    if dataset is Patient.s3dis:
+        from point2node.data.doctor.s3dis import examine_s3dis
+
+        if repair is not None and repair.resolve().is_relative_to(root.resolve()):
+            raise InputError("--repair", expected="a folder outside the data set", found=str(repair))
+        return examine_s3dis(root, repair, workers=workers)
+    if repair is not None:
+        raise InputError("--repair", expected="s3dis, the data set with known repairs", found=dataset.value)
+    if dataset is Patient.scannet:
+        from point2node.data.doctor.scannet import examine_scannet
+
+        return examine_scannet(root, workers=workers)
+    from point2node.data.doctor.modelnet import examine_modelnet
+
+    return examine_modelnet(root, workers=workers)
+
+
+def _print_diagnosis(diagnosis: Diagnosis, root: Path, repair: Path | None) -> None:
+    print(f"{root}: {diagnosis.dataset}, {diagnosis.release}")
+    for split in sorted({*diagnosis.counts, *diagnosis.expected}):
+        expected = diagnosis.expected.get(split)
+        of = "" if expected is None else f" of {expected}"
+        print(f"{split}: {diagnosis.counts.get(split, 0)}{of} {diagnosis.unit}")
+    for finding in diagnosis.findings:
+        print(finding)
+    for file in diagnosis.repaired:
+        print(f"repaired: {Path(str(repair)) / file}")
+    print(f"{len(diagnosis.findings)} findings" if diagnosis.findings else "whole: nothing to report")
+
+
+def _print_installation(as_json: bool) -> None:
+    from point2node.data.doctor.installation import examine_installation
+
+    found, missing = examine_installation()
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        for name, value in found.items():
+            print(f"{name}: {value}")
+    if missing:
+        raise typer.Exit(code=1)

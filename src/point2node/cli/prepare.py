@@ -1,0 +1,150 @@
+"""``point2node prepare``: a data set as it was downloaded → a store that training reads."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from point2node.core.errors import InputError
+
+if TYPE_CHECKING:  # numpy is imported by the command itself: --help stays quick
+    from point2node.data.preparation import Prepared
+    from point2node.data.sources import Dataset
+
+
+class Kind(StrEnum):
+    """What can be prepared."""
+
+    s3dis = "s3dis"
+    scannet = "scannet"
+    modelnet = "modelnet"
+    folder = "folder"
+    rooms = "rooms"
+
+
+class Axis(StrEnum):
+    """A vertical axis."""
+
+    x = "x"
+    y = "y"
+    z = "z"
+
+
+def prepare(
+    dataset: Annotated[Kind, typer.Argument(help="Which data set; 'folder': your own labelled clouds.")],
+    root: Annotated[Path | None, typer.Argument(help="Where it is; not for 'rooms', which are generated.")] = None,
+    *,
+    out: Annotated[Path, typer.Option(help="The folder to make or bring up to date.")],
+    repairs: Annotated[Path | None, typer.Option(help="Corrected files from 'doctor --repair' (s3dis).")] = None,
+    skip_damaged: Annotated[
+        bool, typer.Option("--skip-damaged", help="Leave damaged lines out and list them in the manifest.")
+    ] = False,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    classes: Annotated[Path | None, typer.Option(help="Your class list in YAML (folder).")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Chooses the random split, and the rooms.")] = 0,
+    rooms: Annotated[int, typer.Option(min=1, help="How many rooms to generate (rooms).")] = 100,
+    up: Annotated[Axis | None, typer.Option(help="The vertical axis, where a release is unusual (modelnet).")] = None,
+) -> None:
+    """Turn a data set into a store. Running it again does only what changed, or goes on where it was stopped.
+
+    Example: point2node prepare s3dis Stanford3dDataset_v1.2_Aligned_Version --out stores/s3dis
+    """
+    from point2node.data.preparation import prepare as prepare_store
+
+    found = _find(dataset, root, out=out, repairs=repairs, classes=classes, seed=seed, rooms=rooms, up=up)
+    try:
+        with _progress() as report:
+            prepared = prepare_store(found, out, workers=workers, skip_damaged=skip_damaged, report=report)
+    except KeyboardInterrupt:
+        print("point2node: stopped; the same command goes on from here.", file=sys.stderr)
+        raise typer.Exit(code=130) from None
+    _print_summary(prepared, out)
+
+
+def _find(
+    kind: Kind,
+    root: Path | None,
+    *,
+    out: Path,
+    repairs: Path | None,
+    classes: Path | None,
+    seed: int,
+    rooms: int,
+    up: str | None,
+) -> Dataset:
+    if kind is Kind.rooms:
+        from point2node.data.generated import list_rooms
+
+        if root is not None:
+            raise InputError("ROOT", expected="none for 'rooms'", found=str(root), remedy="Use --out for the store.")
+        return list_rooms(rooms, seed)
+    if root is None:
+        raise InputError("ROOT", expected=f"the folder of {kind.value}", found="none")
+    if repairs is not None and kind is not Kind.s3dis:
+        raise InputError("--repairs", expected="s3dis, the data set with repairs", found=kind.value)
+    if kind is Kind.s3dis:
+        from point2node.data.s3dis import find_s3dis
+
+        return find_s3dis(root, repairs)
+    if kind is Kind.scannet:
+        from point2node.data.scannet import find_scannet
+
+        return find_scannet(root)
+    if kind is Kind.modelnet:
+        from point2node.data.modelnet import find_modelnet
+
+        return find_modelnet(root, up)
+    if out.resolve().is_relative_to(root.resolve()):  # its arrays would be taken for clouds the next time
+        raise InputError("--out", expected="a folder outside ROOT", found=str(out))
+    if classes is None:
+        raise InputError("--classes", expected="a class list for 'folder'", found="none", remedy="See docs/data.md.")
+    from point2node.data.own_files import find_own_files
+
+    return find_own_files(root, classes, seed=seed)
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, str], None]]:
+    """A bar on a terminal, one line for each scene elsewhere; both on stderr."""
+    if not sys.stderr.isatty():
+        yield lambda done, total, name: print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (
+        TextColumn("preparing"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("", total=None)
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)
+
+
+def _print_summary(prepared: Prepared, out: Path) -> None:
+    manifest = prepared.manifest
+    for note in manifest.notes:
+        print(f"note: {note}", file=sys.stderr)
+    for lost in manifest.lost:
+        place = lost.path if lost.line is None else f"{lost.path}, line {lost.line}"
+        print(f"lost: {place}: {lost.bytes}", file=sys.stderr)
+    points = sum(scene.points for scene in manifest.scenes)
+    splits = ", ".join(f"{split} {_count(prepared, split):,}" for split in manifest.splits) or "nothing"
+    damage = f", {len(manifest.lost)} damaged lines lost" if manifest.lost else ""
+    what = f"{manifest.dataset} ({manifest.release}), {splits}; {points:,} points{damage}"
+    print(f"{out}: {what}; {prepared.read} read anew")
+
+
+def _count(prepared: Prepared, split: str) -> int:
+    """Scenes of a split, or the shapes of one."""
+    entries = [entry for entry in prepared.manifest.scenes if entry.split == split]
+    return sum(1 if entry.shapes is None else entry.shapes for entry in entries)

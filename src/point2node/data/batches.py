@@ -1,0 +1,159 @@
+"""Training batches: deterministic, resumable, with pyramids built in worker processes.
+
+A batch is a function of (seed, step) alone. So the number of workers changes nothing, and resuming is starting at
+another step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+from torch.utils.data import DataLoader, Dataset
+
+from point2node.core.errors import InputError
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One training cloud as arrays."""
+
+    xyz: NDArray[np.float32]
+    """(N, 3) in the frame of its scene."""
+    features: NDArray[np.float32] | None
+    """(N, width), or None for a network that takes xyz only."""
+    labels: NDArray[np.int64]
+    """(N,), or () for a shape; −1 is neither learnt nor scored."""
+    scene: str
+
+
+class SampleSource(Protocol):
+    """What batches are drawn from: ``len`` samples an epoch, each drawn with its own generator."""
+
+    def __len__(self) -> int: ...
+
+    def draw(self, number: int, random: np.random.Generator) -> Sample:
+        """Sample ``number`` of an epoch; whatever is random about it comes from ``random``."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """B clouds ready for a network."""
+
+    features: Tensor | None
+    """(B, N, width)."""
+    pyramid: Pyramid
+    labels: Tensor
+    """(B, N), or (B,) for shapes."""
+    scenes: tuple[str, ...]
+    """Where each cloud comes from, for messages."""
+
+    def to(self, device: torch.device | str) -> Batch:
+        """The same batch on another device."""
+        features = None if self.features is None else self.features.to(device, non_blocking=True)
+        return Batch(features, self.pyramid.to(device), self.labels.to(device, non_blocking=True), self.scenes)
+
+
+class BatchLoader:
+    """Iterates over the batches of one training run, from the current step on and without an end.
+
+    ``state_dict`` (epoch, step, seed) is all that resuming needs. The state moves when a batch is handed out, so
+    batches that workers had built ahead are built again after a resume, to the same bits.
+    """
+
+    def __init__(
+        self, source: SampleSource, plan: PyramidPlan, *, batch_size: int, seed: int, workers: int = 0
+    ) -> None:
+        if not 1 <= batch_size <= len(source):
+            raise InputError(
+                "batch_size",
+                expected=f"1 to {len(source)}, as many samples as an epoch has",
+                found=str(batch_size),
+                remedy="Choose a smaller batch_size or give more data.",
+            )
+        self._steps = _Steps(source, plan, batch_size, seed)
+        self._workers = workers
+        self.seed = seed
+        self.step = 0
+
+    @property
+    def steps_per_epoch(self) -> int:
+        """Whole batches in an epoch; the few samples left over come another time, since each epoch is shuffled anew."""
+        return self._steps.per_epoch
+
+    def __iter__(self) -> Iterator[Batch]:
+        loader: DataLoader[Batch] = DataLoader(
+            self._steps,
+            batch_size=None,
+            sampler=_StepsFrom(self.step),
+            num_workers=self._workers,
+            multiprocessing_context="spawn" if self._workers else None,
+            worker_init_fn=_use_one_thread if self._workers else None,
+            prefetch_factor=2 if self._workers else None,
+        )
+        for batch in loader:
+            self.step += 1
+            yield batch
+
+    def state_dict(self) -> dict[str, int]:
+        """Where the run is."""
+        return {"epoch": self.step // self.steps_per_epoch, "step": self.step, "seed": self.seed}
+
+    def load_state_dict(self, state: dict[str, int]) -> None:
+        """Go on where a run with the same seed stopped."""
+        if state["seed"] != self.seed:
+            raise InputError("loader state", expected=f"seed {self.seed}", found=f"seed {state['seed']}")
+        self.step = state["step"]
+
+
+class _StepsFrom:
+    """The step numbers from one on."""
+
+    def __init__(self, first: int) -> None:
+        self._first = first
+
+    def __iter__(self) -> Iterator[int]:
+        step = self._first
+        while True:
+            yield step
+            step += 1
+
+
+class _Steps(Dataset[Batch]):
+    """Batch number ``step``, made from nothing but the seed and that number."""
+
+    def __init__(self, source: SampleSource, plan: PyramidPlan, batch_size: int, seed: int) -> None:
+        self._source, self._plan, self._batch_size, self._seed = source, plan, batch_size, seed
+        self.per_epoch = len(source) // batch_size
+
+    def __getitem__(self, step: int) -> Batch:
+        epoch, place = divmod(step, self.per_epoch)
+        order = np.random.default_rng([self._seed, epoch]).permutation(len(self._source))
+        numbers = order[place * self._batch_size : (place + 1) * self._batch_size].tolist()
+        return make_batch(
+            [self._source.draw(number, np.random.default_rng([self._seed, epoch, number])) for number in numbers],
+            self._plan,
+            seed=step,
+        )
+
+
+def make_batch(samples: list[Sample], plan: PyramidPlan, *, seed: int) -> Batch:
+    """Samples of one size as a batch with its pyramid."""
+    features = [sample.features for sample in samples if sample.features is not None]
+    return Batch(
+        features=torch.from_numpy(np.stack(features)) if features else None,
+        pyramid=build_pyramid(torch.from_numpy(np.stack([sample.xyz for sample in samples])), plan, seed=seed),
+        labels=torch.from_numpy(np.stack([sample.labels for sample in samples])),
+        scenes=tuple(sample.scene for sample in samples),
+    )
+
+
+def _use_one_thread(_: Any) -> None:
+    """Workers share the cores with the network: each keeps to one."""
+    torch.set_num_threads(1)

@@ -1,0 +1,57 @@
+"""The blocks of a scene, cut once and kept on disk: cutting a room of a million points for each sample would starve
+the network.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.data.files.replacing import replacing
+from point2node.data.store import Store
+from point2node.geometry.blocks import BlockRules, cut_blocks
+
+SEED = 0
+"""Of the random parts of the cut: the blocks of a store are the same for every run."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """All blocks of one scene, one after the other, as memory maps."""
+
+    numbers: NDArray[np.int32]
+    ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, block: int) -> NDArray[np.int64]:
+        """The point numbers of one block."""
+        start = self.ends[block - 1] if block else 0
+        return self.numbers[start : self.ends[block]].astype(np.int64)
+
+
+def blocks_of(store: Store, scene: str, rules: BlockRules, offsets: tuple[float, ...], folder: Path) -> Blocks:
+    """The blocks of a scene at every offset; cut on first use and kept under ``folder``."""
+    entry = store.entry(scene)
+    what = json.dumps([asdict(rules), offsets, SEED, entry.checksum])
+    place = folder / f"{entry.folder}.{hashlib.sha256(what.encode()).hexdigest()[:12]}"
+    numbers, ends = place.with_name(f"{place.name}.numbers.npy"), place.with_name(f"{place.name}.ends.npy")
+    if not ends.is_file():  # written last: where it is, the numbers are too
+        folder.mkdir(parents=True, exist_ok=True)
+        xyz = np.asarray(store.arrays(scene)["xyz"])
+        random = np.random.default_rng(SEED)
+        cut = [block for offset in offsets for block in cut_blocks(xyz, offset, random, rules)]
+        _save(numbers, np.concatenate(cut).astype(np.int32))
+        _save(ends, np.cumsum([len(block) for block in cut]))
+    return Blocks(np.load(numbers, mmap_mode="r"), np.load(ends))
+
+
+def _save(path: Path, values: NDArray[np.integer]) -> None:
+    with replacing(path) as stream:
+        np.save(stream, values, allow_pickle=False)

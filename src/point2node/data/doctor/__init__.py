@@ -1,0 +1,1 @@
+"""What is wrong with a data set as it was downloaded, found without changing it."""

@@ -1,0 +1,129 @@
+"""The manifest of a prepared store: what is in it, checked when it is read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from point2node.core.classes import SemanticClass
+from point2node.core.errors import InputError
+
+FORMAT = 1
+CHECKSUM_IN_NAME = 12  # characters: enough to tell two states of one scene apart
+LONGEST_NAME = 200  # bytes; file systems take 255, and more is added to it
+
+
+class Strict(BaseModel):
+    """Nothing unknown, nothing changed later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class LostLine(Strict):
+    """A line (null: a whole file) that was damaged and left out."""
+
+    path: str
+    line: int | None
+    bytes: str
+
+
+class SceneEntry(Strict):
+    """One stored scene, or one split of shapes."""
+
+    name: str
+    split: str
+    points: int
+    shapes: int | None = None
+    """How many clouds the split holds; null for a scene."""
+    shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    """What leads from the stored local coordinates back to the absolute ones."""
+    arrays: tuple[str, ...]
+    labels: dict[int, int]
+    """How many points (of shapes: how many shapes) have each label value."""
+    checksum: str
+    lost: tuple[LostLine, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> str:
+        """Where the arrays are. The checksum in its name lets an old and a new state stand side by side."""
+        return f"{encode_name(self.name)}.{self.checksum[:CHECKSUM_IN_NAME]}"
+
+
+class ClassEntry(Strict):
+    """One class, as in the class list."""
+
+    name: str
+    value: int
+    colour: tuple[int, int, int]
+
+
+class Manifest(Strict):
+    """The whole store in one file, without times or absolute paths: the same input gives the same bytes."""
+
+    format: int
+    software: str
+    dataset: str
+    release: str
+    task: str
+    classes: tuple[ClassEntry, ...]
+    ignored: tuple[int, ...]
+    settings: dict[str, Any]
+    splits: dict[str, tuple[str, ...]]
+    scenes: tuple[SceneEntry, ...]
+    lost: tuple[LostLine, ...]
+    """All of them, including those of scenes of which nothing was left."""
+    notes: tuple[str, ...]
+    """What was left out or mapped, and why."""
+
+    def class_list(self) -> tuple[SemanticClass, ...]:
+        """The classes in the package's own vocabulary."""
+        return tuple(SemanticClass(one.name, one.value, one.colour) for one in self.classes)
+
+
+def encode_name(name: str) -> str:
+    """A scene's name as the name of one folder; spaces and letters of any alphabet stay as they are."""
+    encoded = name.replace("%", "%25").replace("/", "%2F").replace("\\", "%5C").replace(":", "%3A")
+    if len(encoded.encode()) <= LONGEST_NAME:
+        return encoded
+    start = encoded.encode()[: LONGEST_NAME - 20].decode(errors="ignore")
+    return f"{start}%~{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def checksum_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
+    """The SHA-256 of the arrays' bytes, with each one's name, type and shape before it."""
+    digest = hashlib.sha256()
+    for name, values in sorted(arrays.items()):
+        digest.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
+        digest.update(np.ascontiguousarray(values).data)
+    return digest.hexdigest()
+
+
+def dump_json(model: BaseModel) -> str:
+    """The model as the one text that stands for it."""
+    return json.dumps(model.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
+
+
+def read_manifest(path: Path) -> Manifest:
+    """The manifest in ``path``; whatever is wrong with it is said in one line."""
+    remedy = "Run 'point2node prepare' again."
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, OSError) as error:
+        raise InputError(path, expected="a manifest in JSON", found=str(error), remedy=remedy) from error
+    version = data.get("format") if isinstance(data, dict) else None
+    if version != FORMAT:
+        raise InputError(path, expected=f"a store of format {FORMAT}", found=f"format {version!r}", remedy=remedy)
+    try:
+        return Manifest.model_validate(data)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(path, expected=f"a valid {place!r}", found=first["msg"], remedy=remedy) from error

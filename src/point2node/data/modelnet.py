@@ -1,0 +1,123 @@
+"""ModelNet: which release is under a root, its classes and its splits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path, PureWindowsPath
+
+from point2node.core.classes import SemanticClass, spread_colour
+from point2node.core.errors import InputError
+from point2node.data.modelnet_shapes import SAMPLED_POINTS, ShapeFile, read_h5, read_off, read_text
+from point2node.data.sources import Dataset, Scene, Source, existing_root, visible_files, visible_folders
+
+SPLITS = ("train", "test")
+RESAMPLED = ("modelnet40", "modelnet10")  # one folder of texts comes with the lists of both
+MODELNET40_CLASSES = 40
+
+
+def find_modelnet(root: Path, up: str | None = None) -> Dataset:
+    """The shapes under ``root`` or under the one folder in it. ``up`` is the vertical axis where the release lies."""
+    for base in (existing_root(root), *visible_folders(root)):
+        names = {file.name for file in visible_files(base)}
+        if names & {f"{split}_files.txt" for split in SPLITS}:
+            return _find_h5(base, up)
+        for prefix in RESAMPLED:
+            if f"{prefix}_shape_names.txt" in names:
+                return _find_text(base, prefix, up or "y")
+        if any((folder / split).is_dir() for folder in visible_folders(base) for split in SPLITS):
+            return _find_off(base, up or "z")
+    raise InputError(
+        root,
+        expected="train_files.txt with h5 files, modelnet40_shape_names.txt, or folders <class>/train with .off files",
+        found="none of them",
+    )
+
+
+def listed_h5_files(base: Path, split: str) -> list[Path]:
+    """The h5 files that a list names, by name alone: the paths in it are those of somebody's own machine."""
+    path = base / f"{split}_files.txt"
+    lines = read_lines(path) if path.is_file() else []
+    return [base / PureWindowsPath(line).name for line in lines]
+
+
+def read_lines(path: Path) -> list[str]:
+    """The lines of a list that are not blank."""
+    return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+
+
+def _find_h5(base: Path, up: str | None) -> Dataset:
+    names_file = base / "shape_names.txt"
+    if not names_file.is_file():
+        raise InputError(names_file, expected="the names of the classes, one a line", found="nothing")
+    classes = _class_list(read_lines(names_file))
+    up = up or ("y" if len(classes) == MODELNET40_CLASSES else "z")
+    sources, missing = [], []
+    for split in SPLITS:
+        listed = listed_h5_files(base, split)
+        files = tuple(file for file in listed if file.is_file())
+        missing += [
+            f"{file.name}: listed in {split}_files.txt but missing, left out" for file in listed if file not in files
+        ]
+        if files:
+            sources.append(Source(split, split, files, partial(read_h5, split, files, len(classes))))
+    return _dataset("h5 files of sampled shapes", classes, sources, {"up": up}, tuple(missing))
+
+
+def _find_text(base: Path, prefix: str, up: str) -> Dataset:
+    classes = _class_list(read_lines(base / f"{prefix}_shape_names.txt"))
+    sources, missing = [], []
+    for split in SPLITS:
+        path = base / f"{prefix}_{split}.txt"
+        shapes = []
+        for name in read_lines(path) if path.is_file() else []:
+            folder = name.rpartition("_")[0]  # night_stand_0001 is in night_stand
+            shape = _shape(base, base / folder / f"{name}.txt", folder, classes)
+            if shape.path.is_file():
+                shapes.append(shape)
+            else:
+                missing.append(f"{shape.shown}: listed in {path.name} but missing, left out")
+        sources += _shape_source(split, shapes, read_text)
+    return _dataset("texts of resampled shapes with normals", classes, sources, {"up": up}, tuple(missing))
+
+
+def _find_off(base: Path, up: str) -> Dataset:
+    folders = [folder for folder in visible_folders(base) if any((folder / split).is_dir() for split in SPLITS)]
+    classes = _class_list([folder.name for folder in folders])
+    sources = []
+    for split in SPLITS:
+        inside = [(folder, folder / split) for folder in folders if (folder / split).is_dir()]
+        meshes = [(folder.name, file) for folder, deep in inside for file in visible_files(deep)]
+        shapes = [_shape(base, file, name, classes) for name, file in meshes if file.suffix.lower() == ".off"]
+        sources += _shape_source(split, shapes, read_off)
+    settings = {"up": up, "points": SAMPLED_POINTS, "scale": "unit sphere"}
+    return _dataset("raw .off meshes", classes, sources, settings)
+
+
+def _shape(base: Path, path: Path, class_name: str, classes: tuple[SemanticClass, ...]) -> ShapeFile:
+    values = {one.name: one.value for one in classes}
+    if class_name not in values:
+        raise InputError(path, expected="a shape of one of the listed classes", found=repr(class_name))
+    return ShapeFile(path, path.relative_to(base).as_posix(), values[class_name])
+
+
+def _shape_source(
+    split: str, shapes: list[ShapeFile], read: Callable[[str, tuple[ShapeFile, ...], bool], Iterable[Scene]]
+) -> list[Source]:
+    files = tuple(shape.path for shape in shapes)
+    return [Source(split, split, files, partial(read, split, tuple(shapes)))] if shapes else []
+
+
+def _class_list(names: list[str]) -> tuple[SemanticClass, ...]:
+    """Classes in the order of their names' list."""
+    return tuple(SemanticClass(name, value, spread_colour(value, len(names))) for value, name in enumerate(names))
+
+
+def _dataset(
+    release: str,
+    classes: tuple[SemanticClass, ...],
+    sources: list[Source],
+    settings: dict[str, object],
+    notes: tuple[str, ...] = (),
+) -> Dataset:
+    return Dataset("modelnet", release, classes, tuple(sources), "classification", settings=settings, notes=notes)

@@ -1,0 +1,158 @@
+"""Reading one split of ModelNet, in each of the three forms in circulation."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import Array
+from point2node.data.number_lines import XYZ_NORMAL, describe_damage, parse_lines, read_bytes
+from point2node.data.sources import Damage, Scene, Shapes
+
+SAMPLED_POINTS = 2048
+"""Points on each mesh: as many as the h5 release has."""
+
+
+@dataclass(frozen=True)
+class ShapeFile:
+    """A shape that is one file."""
+
+    path: Path
+    shown: str
+    label: int
+
+
+def read_h5(split: str, files: tuple[Path, ...], classes: int, skip_damaged: bool) -> Iterator[Scene]:
+    """All shapes of the h5 files of one split."""
+    parts = [_read_h5_file(file, classes) for file in files]
+    sizes = {part.xyz.shape[1] for part in parts}
+    if len(sizes) > 1:
+        raise InputError(files[0].parent, expected="clouds of one size", found=f"clouds of {sorted(sizes)} points")
+    labels = np.concatenate([part.labels for part in parts])
+    unnamed = any(not part.names.size for part in parts)
+    counted = np.array([f"{split}_{number:05d}" for number in range(len(labels))])
+    yield Scene(
+        split,
+        split,
+        Shapes(
+            np.concatenate([part.xyz for part in parts]),
+            labels,
+            counted if unnamed else np.concatenate([part.names for part in parts]),
+            _join_normals(parts),
+        ),
+    )
+
+
+def read_text(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) -> Iterator[Scene]:
+    """All shapes of one split of the resampled release: six numbers a line, separated by commas."""
+
+    def read(shape: ShapeFile) -> NDArray[np.float32] | tuple[Damage, ...]:
+        rows, damaged = parse_lines(read_bytes(shape.path), XYZ_NORMAL)
+        found = describe_damage(shape.shown, damaged)
+        if found and not skip_damaged:
+            where = f"{found[0].path}, line {found[0].line}"
+            raise InputError(where, expected=XYZ_NORMAL.expected, found=found[0].bytes)
+        return found or rows.astype(np.float32)
+
+    yield _stack(split, shapes, read)
+
+
+def read_off(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) -> Iterator[Scene]:
+    """All meshes of one split, sampled by area, centred and scaled into the unit sphere."""
+    from point2node.data.files import sample_mesh
+
+    def read(shape: ShapeFile) -> NDArray[np.float32] | tuple[Damage, ...]:
+        try:  # the name is the seed: a shape has the same points whatever stands beside it
+            cloud = sample_mesh(shape.path, SAMPLED_POINTS, seed=zlib.crc32(shape.shown.encode()))
+        except InputError as error:
+            if not skip_damaged:
+                raise
+            return (Damage(shape.shown, None, f"expected {error.expected}, found {error.found}"),)
+        centred = cloud.xyz - cloud.xyz.mean(axis=0)
+        centred /= max(float(np.linalg.norm(centred, axis=1).max()), np.finfo(np.float32).tiny)
+        normals = cast("Array", cloud.normals)  # a sampled mesh always has them
+        return np.concatenate([centred, normals], axis=1, dtype=np.float32)
+
+    yield _stack(split, shapes, read)
+
+
+Read = Callable[[ShapeFile], "NDArray[np.float32] | tuple[Damage, ...]"]
+
+
+def _stack(split: str, shapes: tuple[ShapeFile, ...], read: Read) -> Scene:
+    """The shapes as one array; a damaged one is lost as a whole, because all have to have as many points."""
+    kept: list[ShapeFile] = []
+    lost: list[Damage] = []
+    stacked = np.empty((0, 0, 6), np.float32)
+    for shape in shapes:
+        rows = read(shape)
+        if isinstance(rows, tuple):
+            lost.extend(rows)
+            continue
+        if not kept:
+            stacked = np.empty((len(shapes), *rows.shape), np.float32)
+        if rows.shape != stacked.shape[1:]:
+            raise InputError(shape.path, expected=f"{stacked.shape[1]} points, as in the others", found=str(len(rows)))
+        stacked[len(kept)] = rows
+        kept.append(shape)
+    stacked = stacked[: len(kept)]
+    labels = np.array([shape.label for shape in kept], np.int32)
+    names = np.array([shape.path.stem for shape in kept], np.str_)
+    content = Shapes(np.ascontiguousarray(stacked[:, :, :3]), labels, names, np.ascontiguousarray(stacked[:, :, 3:]))
+    return Scene(split, split, content, tuple(lost))
+
+
+def _read_h5_file(path: Path, classes: int) -> Shapes:
+    arrays = _load_h5(path)
+    if not {"data", "label"} <= set(arrays):
+        raise InputError(path, expected="'data' and 'label'", found=", ".join(arrays) or "neither")
+    xyz, labels = arrays["data"], arrays["label"].reshape(-1)
+    if xyz.ndim != 3 or xyz.shape[2] != 3 or len(xyz) != len(labels):
+        raise InputError(
+            path, expected="'data' (n, points, 3) and n labels", found=f"{xyz.shape}, {len(labels)} labels"
+        )
+    if not np.isfinite(xyz).all():
+        raise InputError(path, expected="finite coordinates", found="some that are not")
+    if len(labels) and (labels.min() < 0 or labels.max() >= classes):
+        found = f"{labels.min()} to {labels.max()}"
+        raise InputError(path, expected=f"labels from 0 to {classes - 1}, as in shape_names.txt", found=found)
+    normals = arrays.get("normal")
+    if normals is not None and normals.shape != xyz.shape:
+        raise InputError(path, expected="a normal for each point", found=f"shape {normals.shape}")
+    written = arrays["name"].reshape(-1) if "name" in arrays else ()
+    names = np.array([name.decode() if isinstance(name, bytes) else str(name) for name in written], np.str_)
+    if len(names) not in (0, len(xyz)):
+        raise InputError(path, expected=f"{len(xyz)} names", found=str(len(names)))
+    return Shapes(
+        xyz.astype(np.float32), labels.astype(np.int32), names, None if normals is None else normals.astype(np.float32)
+    )
+
+
+def _load_h5(path: Path) -> dict[str, NDArray[Any]]:
+    """The datasets of the release that are in the file."""
+    from point2node.data.files.h5 import HIGHEST_RATIO
+    from point2node.data.files.libraries import damage_reported, import_library
+
+    h5py = import_library(path, "h5py", "h5")
+    arrays: dict[str, NDArray[Any]] = {}
+    with damage_reported(path, "an HDF5 file"), h5py.File(path, "r") as file:
+        for name in ("data", "label", "normal", "name"):
+            if name not in file:
+                continue
+            if file[name].nbytes > HIGHEST_RATIO * path.stat().st_size:
+                raise InputError(path, expected="a file as large as its datasets", found=f"shape {file[name].shape}")
+            arrays[name] = np.asarray(file[name][()])
+    return arrays
+
+
+def _join_normals(parts: list[Shapes]) -> NDArray[np.float32] | None:
+    """Normals only if every part has them."""
+    normals = [part.normals for part in parts if part.normals is not None]
+    return np.concatenate(normals) if len(normals) == len(parts) else None

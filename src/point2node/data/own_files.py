@@ -1,0 +1,103 @@
+"""A folder of one's own labelled clouds, of any readable format, as a data set."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from point2node.core.errors import InputError
+from point2node.data.class_file import read_class_file
+from point2node.data.sources import Dataset, Scene, Source, existing_root, is_hidden, relative_name
+
+SPLITS = ("train", "val", "test")
+FRACTIONS = (0.8, 0.1, 0.1)
+
+
+def find_own_files(
+    root: Path, class_file: Path, *, seed: int = 0, fractions: tuple[float, float, float] = FRACTIONS
+) -> Dataset:
+    """The clouds under ``root``: split by its folders train, val and test, or else at random by ``seed``."""
+    classes, ignored = read_class_file(class_file)
+    files, others = _find_clouds(existing_root(root), class_file)
+    if not files:
+        raise InputError(root, expected="labelled point clouds", found="no file of a readable format")
+    names = [relative_name(file.with_suffix(""), root) for file in files]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
+    if repeated:
+        found = f"{repeated[0]!r} in several formats"
+        raise InputError(root, expected="one file for each scene", found=found, remedy="Keep one of them.")
+    by_folder = any((root / split).is_dir() for split in SPLITS)
+    splits = [_folder_split(file, root) for file in files] if by_folder else draw_splits(len(files), seed, fractions)
+    values = tuple(one.value for one in classes)
+    sources = tuple(
+        Source(name, split, (file,), partial(read_own_file, name, split, file, values, ignored))
+        for name, split, file in zip(names, splits, files, strict=True)
+    )
+    settings = (
+        {"split": "by folder"} if by_folder else {"split": "at random", "seed": seed, "fractions": list(fractions)}
+    )
+    notes = tuple(f"{relative_name(file, root)}: no readable format, left out" for file in others)
+    return Dataset("folder", "own files", classes, sources, ignored=ignored, settings=settings, notes=notes)
+
+
+def draw_splits(count: int, seed: int, fractions: tuple[float, float, float] = FRACTIONS) -> list[str]:
+    """The split of each of ``count`` scenes: shares as near to ``fractions`` as whole scenes allow.
+
+    Scenes beyond the first go to val and test before train takes a second one, so that none of the three is empty
+    if it need not be.
+    """
+    held_out = [max(round(fraction * count), int(fraction > 0)) for fraction in fractions[1:]]
+    val, test = held_out if sum(held_out) < count else (int(count > 1), int(count > 2))
+    order = np.random.default_rng(seed).permutation(count)
+    places = {int(scene): place for place, scene in enumerate(order)}
+    return ["val" if places[n] < val else "test" if places[n] < val + test else "train" for n in range(count)]
+
+
+def read_own_file(
+    name: str, split: str, file: Path, values: tuple[int, ...], ignored: tuple[int, ...], skip_damaged: bool
+) -> Iterator[Scene]:
+    """One labelled cloud; every label has to be a listed or an ignored value."""
+    from point2node.data.files import read
+
+    cloud = read(file)
+    if cloud.labels is None:
+        raise InputError(file, expected="a cloud with labels", found="none", remedy="Name the field 'label'.")
+    strange = np.setdiff1d(cloud.labels, (*values, *ignored))
+    if len(strange):
+        raise InputError(
+            file,
+            expected="labels that the class file lists",
+            found=f"the value {strange[0]}",
+            remedy="Add it to the classes, or to 'ignore'.",
+        )
+    placed = np.asarray(np.isfinite(cloud.xyz).all(axis=1))
+    lacking = len(cloud) - int(placed.sum())  # scanners note rays without a return so
+    notes = (f"{name}: {lacking} points without a position, left out",) if lacking else ()
+    yield Scene(name, split, cloud[placed] if lacking else cloud, notes=notes)
+
+
+def _find_clouds(root: Path, class_file: Path) -> tuple[list[Path], list[Path]]:
+    """Every readable file below ``root``, and the files that are not."""
+    from point2node.data.files import READABLE
+
+    below = (path for path in sorted(root.rglob("*")) if path.is_file())
+    shown = [path for path in below if not any(map(is_hidden, (path, *_folders_to(path, root))))]
+    files = [path for path in shown if path.suffix.lower() in READABLE]
+    others = [path for path in shown if path not in files and path.resolve() != class_file.resolve()]
+    return files, others
+
+
+def _folders_to(path: Path, root: Path) -> list[Path]:
+    return [parent for parent in path.parents if parent.is_relative_to(root) and parent != root]
+
+
+def _folder_split(file: Path, root: Path) -> str:
+    split = file.relative_to(root).parts[0]
+    if split not in SPLITS or len(file.relative_to(root).parts) < 2:
+        expected = "every cloud in one of the folders train, val and test, since there are some"
+        raise InputError(file, expected=expected, found="one beside them")
+    return split

@@ -1,0 +1,130 @@
+"""Pickles of numpy arrays and plain containers, read without running anything that they ask for.
+
+A pickle is a program: it names functions and calls them. Here the few names that arrays need lead to stand-ins of our
+own, which only note what they are given; every other name is refused before anything is imported.
+"""
+
+from __future__ import annotations
+
+import math
+import pickle
+import re
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.core.errors import InputError
+
+NUMBERS = re.compile("b1|[iu][1248]|f[248]")  # the types an array may have, as numpy spells them
+
+
+def load_pickles(path: Path, count: int) -> list[Any]:
+    """The first ``count`` objects of a file into which several were dumped one after the other."""
+    from point2node.data.files.libraries import damage_reported
+
+    expected = "a pickle of plain containers and numpy arrays"
+    with damage_reported(path, expected), path.open("rb") as file:
+        try:
+            return [_to_plain(_ArrayUnpickler(file).load()) for _ in range(count)]
+        except pickle.UnpicklingError as error:  # what we refuse; damage may end in any other exception
+            raise InputError(path, expected=expected, found=str(error)) from error
+
+
+class _Dtype:
+    """Notes what ``numpy.dtype`` would be called with."""
+
+    def __init__(self, code: str | bytes, *_: object) -> None:
+        self.code = code.decode("ascii") if isinstance(code, bytes) else code
+        self.order = "="
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        order = state[1]
+        self.order = order.decode("ascii") if isinstance(order, bytes) else order
+
+    def to_numpy(self) -> np.dtype[Any]:
+        """The type itself, if it is one of plain numbers."""
+        if not isinstance(self.code, str) or not NUMBERS.fullmatch(self.code):
+            raise pickle.UnpicklingError(f"an array of {self.code!r}, not of numbers")
+        found = np.dtype(self.code)
+        return found.newbyteorder(">") if self.order == ">" else found
+
+
+class _Array:
+    """Notes what an array would be built from."""
+
+    def __setstate__(self, state: tuple[Any, ...]) -> None:
+        _, self.shape, self.dtype, self.is_fortran, self.data = state
+
+    def to_numpy(self) -> NDArray[Any]:
+        """The array itself."""
+        if not isinstance(self.dtype, _Dtype):
+            raise pickle.UnpicklingError("an array without a type")
+        data = self.data.encode("latin-1") if isinstance(self.data, str) else self.data
+        values = np.frombuffer(data, self.dtype.to_numpy())
+        if len(values) != math.prod(self.shape):
+            raise pickle.UnpicklingError(f"an array of shape {self.shape} with {len(values)} numbers")
+        return values.reshape(self.shape, order="F" if self.is_fortran else "C")
+
+
+class _ArrayClass:
+    """Stands for ``numpy.ndarray`` itself, which is only ever passed along."""
+
+
+def _reconstruct(*_: object) -> _Array:
+    return _Array()
+
+
+def _from_buffer(data: bytes, dtype: _Dtype, shape: tuple[int, ...], order: str) -> _Array:
+    array = _Array()
+    array.__setstate__((1, shape, dtype, order == "F", data))
+    return array
+
+
+def _encode(text: str, encoding: str) -> bytes:
+    """What Python 3 uses for bytes in the old protocols."""
+    if encoding not in ("latin1", "latin-1"):
+        raise pickle.UnpicklingError(f"the encoding {encoding!r}")
+    return text.encode("latin-1")
+
+
+def _no_bytes() -> bytes:
+    """What Python 3 uses for empty bytes in the old protocols."""
+    return b""
+
+
+_STAND_INS: dict[tuple[str, str], Any] = {
+    ("numpy", "dtype"): _Dtype,
+    ("numpy", "ndarray"): _ArrayClass,
+    ("_codecs", "encode"): _encode,
+    ("__builtin__", "bytes"): _no_bytes,
+    ("numpy.core.multiarray", "_reconstruct"): _reconstruct,
+    ("numpy._core.multiarray", "_reconstruct"): _reconstruct,
+    ("numpy.core.numeric", "_frombuffer"): _from_buffer,
+    ("numpy._core.numeric", "_frombuffer"): _from_buffer,
+}
+
+
+class _ArrayUnpickler(pickle.Unpickler):
+    """Knows the stand-ins and nothing else."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__(file, encoding="bytes")  # Python 2 kept the numbers of arrays in its strings
+
+    def find_class(self, module: str, name: str) -> Any:
+        """The stand-in for a name."""
+        if (module, name) not in _STAND_INS:
+            raise pickle.UnpicklingError(f"a call of {module}.{name}, which is refused")
+        return _STAND_INS[module, name]
+
+
+def _to_plain(value: Any) -> Any:
+    """The containers with arrays where the stand-ins are."""
+    if isinstance(value, _Array):
+        return value.to_numpy()
+    if isinstance(value, list | tuple):
+        return type(value)(_to_plain(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _to_plain(item) for key, item in value.items()}
+    return value

@@ -1,0 +1,126 @@
+"""What training draws from a store: blocks of rooms, or shapes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.core.errors import InputError
+from point2node.data.batches import Sample
+from point2node.data.block_cache import blocks_of
+from point2node.data.store import Store
+from point2node.geometry.augment import Augmentation, transform_normals, transform_points
+from point2node.geometry.blocks import PAPER, BlockRules, training_group
+
+Feature = Literal["rgb", "normals"]
+NO_AUGMENTATION = Augmentation()
+
+
+class RoomBlocks:
+    """Blocks of some scenes of a segmentation store: a sample is ``points`` random points of one block, augmented.
+
+    Args:
+        store: a prepared store.
+        scenes: the names of the scenes to draw from.
+        points: N, the size of a sample.
+        features: which of the stored values become input features, in this order.
+        augmentation: what happens to each sample, in the frame of its room.
+        rules: how rooms are cut; both the "zero" and the "half" blocks are drawn from.
+        cache: where the cut blocks are kept; beside the store's scenes if not given.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        scenes: tuple[str, ...],
+        points: int,
+        features: tuple[Feature, ...] = ("rgb",),
+        augmentation: Augmentation = NO_AUGMENTATION,
+        rules: BlockRules = PAPER,
+        cache: Path | None = None,
+    ) -> None:
+        if not scenes:
+            raise InputError(store.path, expected="at least one scene to draw from", found="none")
+        for name in scenes:
+            _check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
+        self._store, self._scenes, self._points, self._features = store, scenes, points, features
+        self._augmentation = augmentation
+        folder = store.path / "blocks" if cache is None else cache
+        offsets = (0.0, rules.side / 2)
+        self._blocks = [blocks_of(store, name, rules, offsets, folder) for name in scenes]
+        self._ends = np.cumsum([len(blocks) for blocks in self._blocks])
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def draw(self, number: int, random: np.random.Generator) -> Sample:
+        """Random points of block ``number``, counted through all scenes."""
+        scene = int(np.searchsorted(self._ends, number, side="right"))
+        blocks = self._blocks[scene]
+        chosen = training_group(blocks[number - int(self._ends[scene]) + len(blocks)], self._points, random)
+        arrays = self._store.arrays(self._scenes[scene])
+        matrix = self._augmentation.draw(random)
+        return Sample(
+            xyz=transform_points(arrays["xyz"][chosen].astype(np.float32), matrix),
+            features=_features(arrays, chosen, self._features, matrix),
+            labels=self._store.number_labels(arrays["labels"][chosen]),
+            scene=self._scenes[scene],
+        )
+
+
+class ShapeClouds:
+    """The shapes of one split of a classification store: a sample is ``points`` random points of one shape."""
+
+    def __init__(
+        self,
+        store: Store,
+        split: str,
+        points: int,
+        features: tuple[Feature, ...] = (),
+        augmentation: Augmentation = NO_AUGMENTATION,
+    ) -> None:
+        self._shapes = store.shapes(split)
+        available = ("labels",) if self._shapes.normals is None else ("labels", "normals")
+        _check_arrays(f"{store.path}, split {split!r}", available, features)
+        if points > self._shapes.xyz.shape[1]:
+            found = f"shapes of {self._shapes.xyz.shape[1]} points"
+            raise InputError(store.path, expected=f"shapes of at least {points} points", found=found)
+        self._labels = store.number_labels(self._shapes.labels)
+        self._points, self._features, self._augmentation = points, features, augmentation
+
+    def __len__(self) -> int:
+        return len(self._shapes)
+
+    def draw(self, number: int, random: np.random.Generator) -> Sample:
+        """Random points of shape ``number``, in random order."""
+        chosen = random.permutation(self._shapes.xyz.shape[1])[: self._points]
+        matrix = self._augmentation.draw(random)
+        normals = self._shapes.normals
+        arrays = {} if normals is None else {"normals": normals[number]}
+        return Sample(
+            xyz=transform_points(self._shapes.xyz[number][chosen], matrix),
+            features=_features(arrays, chosen, self._features, matrix),
+            labels=self._labels[number],
+            scene=str(self._shapes.names[number]),
+        )
+
+
+def _features(
+    arrays: Mapping[str, NDArray[Any]], chosen: NDArray[np.int64], wanted: tuple[Feature, ...], matrix: NDArray[Any]
+) -> NDArray[np.float32] | None:
+    """Colours as rgb / 255 − 0.5; normals turn with the points."""
+    parts = []
+    for name in wanted:
+        values = arrays[name][chosen].astype(np.float32)
+        parts.append(values / 255 - 0.5 if name == "rgb" else transform_normals(values, matrix))
+    return np.concatenate(parts, axis=1, dtype=np.float32) if parts else None
+
+
+def _check_arrays(where: str, available: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+    missing = [name for name in wanted if name not in available]
+    if missing:
+        raise InputError(where, expected=" and ".join(missing), found="only " + ", ".join(available))

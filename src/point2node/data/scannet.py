@@ -1,0 +1,147 @@
+"""ScanNet: which release is under a root, its scenes and its split."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from point2node.core.classes import SCANNET
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.pickles import load_pickles
+from point2node.data.scannet_labels import UNANNOTATED, from_nyu40, from_segments, read_label_map
+from point2node.data.sources import (
+    Damage,
+    Dataset,
+    Scene,
+    Source,
+    check_labels,
+    existing_root,
+    visible_files,
+    visible_folders,
+)
+
+SCENE = re.compile(r"scene\d{4}_\d{2}")
+MESH, LABELS, SEGMENTS = "_vh_clean_2.ply", "_vh_clean_2.labels.ply", "_vh_clean_2.0.010000.segs.json"
+AGGREGATION = ".aggregation.json"
+PICKLES = {"train": "scannet_train.pickle", "test": "scannet_test.pickle"}
+# The 1201 and 312 scenes, by release. The second calls the 312 "val", and its own "test" has no public labels; the
+# first divides the 1201 once more.
+SPLIT_FILES = (
+    {"scannetv2_train.txt": "train", "scannetv2_val.txt": "test"},
+    {"scannetv1_train.txt": "train", "scannetv1_val.txt": "train", "scannetv1_test.txt": "test"},
+    {"scannet_train.txt": "train", "scannet_test.txt": "test"},
+)
+
+
+def find_scannet(root: Path) -> Dataset:
+    """The scenes under ``root``: the two pickles of PointNet++, or scene folders at any of three depths."""
+    present = {split: root / name for split, name in PICKLES.items() if (existing_root(root) / name).is_file()}
+    if present:
+        sources = [Source(split, split, (file,), partial(read_pickle, split, file)) for split, file in present.items()]
+        return Dataset("scannet", "two pickles of PointNet++", SCANNET, tuple(sources), ignored=(UNANNOTATED,))
+    folders = find_scene_folders(root)
+    if not folders:
+        raise InputError(
+            root,
+            expected="folders scene????_?? or " + " and ".join(PICKLES.values()),
+            found="none",
+            remedy="Point ROOT at the folder that holds scans.",
+        )
+    splits = read_splits(root)
+    label_map = _find_label_map(root)
+    sources, left_out = [], []
+    for folder in folders:
+        files = label_files(folder, label_map)
+        split = splits.get(folder.name) if splits else "all"
+        if split is None:
+            left_out.append(f"{folder.name}: in none of the split files, left out")
+        elif files is None:
+            left_out.append(f"{folder.name}: no mesh or no labels, left out")
+        else:
+            sources.append(Source(folder.name, split, files, partial(read_scene, folder.name, split, files)))
+    release = "raw scene folders"
+    return Dataset("scannet", release, SCANNET, tuple(sources), ignored=(UNANNOTATED,), notes=tuple(left_out))
+
+
+def find_scene_folders(root: Path) -> list[Path]:
+    """The scene folders in ``root``, in its folders (``scans``), or in theirs (``scannet/scans``), by name."""
+    levels = [root, *visible_folders(root)]
+    levels += [folder for child in levels[1:] if not SCENE.fullmatch(child.name) for folder in visible_folders(child)]
+    found = [child for level in levels for child in visible_folders(level) if SCENE.fullmatch(child.name)]
+    return sorted(set(found), key=lambda folder: folder.name)
+
+
+def label_files(folder: Path, label_map: Path | None) -> tuple[Path, ...] | None:
+    """The mesh and what its labels come from, or None if anything is missing."""
+    mesh, labels = folder / (folder.name + MESH), folder / (folder.name + LABELS)
+    segments, aggregation = folder / (folder.name + SEGMENTS), folder / (folder.name + AGGREGATION)
+    if mesh.is_file() and labels.is_file():
+        return mesh, labels
+    if mesh.is_file() and segments.is_file() and aggregation.is_file() and label_map is not None:
+        return mesh, segments, aggregation, label_map
+    return None
+
+
+def read_splits(root: Path) -> dict[str, str]:
+    """The split of each scene, by the split files in ``root``; nothing if there are none."""
+    for release in SPLIT_FILES:
+        splits: dict[str, str] = {}
+        for file, split in ((root / name, split) for name, split in release.items()):
+            if file.is_file():
+                splits |= dict.fromkeys(file.read_text(encoding="utf-8").split(), split)
+        if splits:
+            return splits
+    return {}
+
+
+def read_scene(name: str, split: str, files: tuple[Path, ...], skip_damaged: bool) -> Iterator[Scene]:
+    """One raw scene; a damaged one is lost as a whole."""
+    try:
+        yield _read_sound_scene(name, split, files)
+    except InputError as error:
+        if not skip_damaged:
+            raise
+        lost = Damage(f"{name}/{Path(error.where).name}", None, f"expected {error.expected}, found {error.found}")
+        yield Scene(name, split, PointCloud(np.empty((0, 3))), lost=(lost,))
+
+
+def _read_sound_scene(name: str, split: str, files: tuple[Path, ...]) -> Scene:
+    """The points of the mesh, labelled by its second mesh or by its segments."""
+    from point2node.data.files import read
+
+    mesh = read(files[0])
+    notes: tuple[str, ...] = ()
+    if len(files) == 2:
+        numbers = read(files[1]).labels
+        if numbers is None:
+            raise InputError(files[1], expected="a vertex property 'label'", found="none")
+        labels = from_nyu40(files[1], numbers)
+    else:
+        labels, unknown = from_segments(files[1], files[2], read_label_map(files[3]))
+        notes = tuple(f"{files[2].name}: unknown class {one!r}, counted as unannotated" for one in unknown)
+    if len(labels) != len(mesh):
+        raise InputError(files[1], expected=f"a label for each of the {len(mesh)} vertices", found=f"{len(labels)}")
+    return Scene(name, split, PointCloud(mesh.xyz, rgb=mesh.rgb, labels=labels), notes=notes)
+
+
+def read_pickle(split: str, file: Path, skip_damaged: bool) -> Iterator[Scene]:
+    """All scenes of one pickle, which has no names for them."""
+    clouds, labels = load_pickles(file, 2)
+    if not isinstance(clouds, list) or not isinstance(labels, list) or len(clouds) != len(labels):
+        raise InputError(file, expected="a list of clouds and an equally long list of labels", found="something else")
+    for number, (xyz, of_points) in enumerate(zip(clouds, labels, strict=True)):
+        where = f"{file}, scene {number}"
+        if not isinstance(xyz, np.ndarray) or not isinstance(of_points, np.ndarray) or len(xyz) != of_points.size:
+            raise InputError(where, expected="coordinates and as many labels", found="something else")
+        check_labels(where, of_points, SCANNET)
+        yield Scene(f"{split}_{number:04d}", split, PointCloud(xyz[:, :3], labels=of_points.reshape(-1)))
+
+
+def _find_label_map(root: Path) -> Path | None:
+    candidates = [file for file in visible_files(root) if file.name.endswith("labels.combined.tsv")]
+    return candidates[-1] if candidates else None

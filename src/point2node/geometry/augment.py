@@ -1,0 +1,58 @@
+"""Random turns and scalings of a cloud, with the generator passed in."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.floating]
+
+
+@dataclass(frozen=True)
+class Augmentation:
+    """What happens to each training cloud; z is up. The defaults change nothing."""
+
+    turn: float = 0.0
+    """Rotation about the vertical, uniform in ± this angle (radians)."""
+    tilt: float = 0.0
+    """Rotation about each horizontal axis, uniform in ± this angle (radians)."""
+    scale: float = 0.0
+    """Standard deviation of each axis' scale about 1, clipped at three of them."""
+
+    def draw(self, random: np.random.Generator) -> NDArray[np.float64]:
+        """A 3×3 matrix: scale the axes, then rotate.
+
+        PointCNN multiplies the two element by element, which loses most of the rotation; here they are composed.
+        """
+        angles = random.uniform(-1, 1, 3) * (self.tilt, self.tilt, self.turn)
+        scales = 1 + self.scale * np.clip(random.standard_normal(3), -3, 3)
+        return _rotation(angles) @ np.diag(scales)
+
+
+S3DIS = Augmentation(turn=math.pi / 32, scale=0.001)
+SCANNET = Augmentation(turn=math.pi, tilt=math.pi / 72, scale=0.05)
+MODELNET = Augmentation(turn=math.pi, scale=0.1)
+
+
+def transform_points(xyz: Floats, matrix: Floats) -> Floats:
+    """Each point p (…, 3) becomes matrix · p."""
+    return (xyz @ matrix.T).astype(xyz.dtype)
+
+
+def transform_normals(normals: Floats, matrix: Floats) -> Floats:
+    """Normals of the transformed surface: by the inverse transpose, to unit length; a zero normal stays zero."""
+    turned = normals @ np.linalg.inv(matrix)
+    length = np.linalg.norm(turned, axis=-1, keepdims=True)
+    return np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(normals.dtype)
+
+
+def _rotation(angles: Floats) -> NDArray[np.float64]:
+    """Rotations about x, y and z, one after the other."""
+    (cx, cy, cz), (sx, sy, sz) = np.cos(angles), np.sin(angles)
+    about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
+    about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])
+    about_z = np.array([[cz, -sz, 0], [sz, cz, 0], [0, 0, 1]])
+    return about_z @ about_y @ about_x

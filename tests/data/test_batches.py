@@ -1,0 +1,96 @@
+import math
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+
+from point2node.core.errors import InputError
+from point2node.data.batches import BatchLoader, Sample
+from point2node.geometry.pyramid import PyramidPlan, Search
+
+PLAN = PyramidPlan((None, 8), "random", (Search(4, 1, 0, 0), Search(4, 1, 0, 1)))
+
+
+class Numbered:
+    """Ten samples whose labels say which one they are."""
+
+    def __len__(self):
+        return 10
+
+    def draw(self, number, random):
+        xyz = random.random((16, 3), dtype=np.float32)
+        return Sample(xyz, xyz * 2, np.full(16, number), f"scene {number}")
+
+
+def loader(**changes):
+    return BatchLoader(Numbered(), PLAN, **({"batch_size": 3, "seed": 7} | changes))
+
+
+def tensors(batch):
+    return [batch.features, batch.labels, *batch.pyramid.levels, *batch.pyramid.encoder]
+
+
+def assert_same(ours, theirs):
+    for a, b in zip(ours, theirs, strict=True):
+        assert a.scenes == b.scenes
+        assert all(torch.equal(x, y) for x, y in zip(tensors(a), tensors(b), strict=True))
+
+
+def test_an_epoch_shows_no_sample_twice():
+    batches = list(islice(loader(), 3))
+    shown = [scene for batch in batches for scene in batch.scenes]
+    assert len(set(shown)) == 9
+
+
+def test_epochs_are_shuffled_anew():
+    batches = list(islice(loader(), 6))
+    assert [b.scenes for b in batches[:3]] != [b.scenes for b in batches[3:]]
+
+
+def test_labels_belong_to_their_scenes():
+    batch = next(iter(loader()))
+    assert [f"scene {label}" for label in batch.labels[:, 0].tolist()] == list(batch.scenes)
+
+
+def test_one_seed_gives_the_same_bits_twice_and_another_seed_others():
+    one, same, other = (list(islice(loader(seed=seed), 4)) for seed in (7, 7, 8))
+    assert_same(one, same)
+    assert not torch.equal(one[0].features, other[0].features)
+
+
+@pytest.mark.parametrize("stop", [0, 1, 4])
+def test_a_resumed_loader_goes_on_with_the_same_bits(stop):
+    whole = list(islice(loader(), 7))
+    first = loader()
+    list(islice(first, stop))
+    second = loader()
+    second.load_state_dict(first.state_dict())
+    assert_same(list(islice(second, 7 - stop)), whole[stop:])
+
+
+def test_the_state_says_epoch_step_and_seed():
+    running = loader()
+    list(islice(running, 4))
+    assert running.state_dict() == {"epoch": 1, "step": 4, "seed": 7}
+
+
+def test_the_state_of_another_seed_is_refused():
+    with pytest.raises(InputError, match="seed 7, found seed 8"):
+        loader().load_state_dict({"epoch": 0, "step": 0, "seed": 8})
+
+
+@pytest.mark.parametrize("batch_size", [0, 11])
+def test_a_batch_larger_than_an_epoch_is_refused(batch_size):
+    with pytest.raises(InputError, match="1 to 10"):
+        loader(batch_size=batch_size)
+
+
+def test_spawned_workers_change_nothing():
+    assert_same(list(islice(loader(), 4)), list(islice(loader(workers=2), 4)))
+
+
+def test_moving_a_batch_keeps_its_contents():
+    batch = next(iter(loader()))
+    assert_same([batch.to("cpu")], [batch])
+    assert math.prod(batch.labels.shape) == 48

@@ -1,0 +1,89 @@
+import numpy as np
+import pytest
+
+from point2node.core.errors import InputError
+from point2node.data.own_files import draw_splits, find_own_files
+from tests.data.layouts import CLASS_FILE, write_own_cloud, write_ply
+
+
+@pytest.fixture
+def class_file(tmp_path):
+    path = tmp_path / "classes.yaml"
+    path.write_text(CLASS_FILE)
+    return path
+
+
+def read_all(dataset):
+    return {scene.name: scene for source in dataset.sources for scene in source.read(False)}
+
+
+def test_clouds_of_any_format_in_any_folder_are_read(tmp_path, class_file):
+    root = tmp_path / "meine Scans"
+    write_own_cloud(root / "a.ply", [2, 5])
+    write_own_cloud(root / "Straße 1" / "ä b.PLY", [6, 0, 7])
+    (root / "c.txt").write_text("x y z label\n1 2 3 2\n4 5 6 5\n")
+    (root / ".DS_Store").write_bytes(b"\x00")
+    (root / "notes.docx").write_bytes(b"PK")
+    dataset = find_own_files(root, class_file)
+    scenes = read_all(dataset)
+    assert sorted(scenes) == ["Straße 1/ä b", "a", "c"]
+    np.testing.assert_array_equal(scenes["Straße 1/ä b"].content.labels, [6, 0, 7])
+    assert dataset.ignored == (0, 7)
+    assert dataset.notes == ("notes.docx: no readable format, left out",)
+
+
+def test_folders_named_after_the_splits_decide(tmp_path, class_file):
+    root = tmp_path / "root"
+    for split in ("train", "val", "test"):
+        write_own_cloud(root / split / "a.ply", [2])
+    assert [source.split for source in find_own_files(root, class_file).sources] == ["test", "train", "val"]
+    write_own_cloud(root / "b.ply", [2])
+    with pytest.raises(InputError, match=r"b\.ply: expected every cloud in one of the folders"):
+        find_own_files(root, class_file)
+
+
+def test_without_such_folders_the_seed_decides(tmp_path, class_file):
+    for number in range(20):
+        write_own_cloud(tmp_path / "root" / f"{number:02d}.ply", [2])
+    drawn = [
+        [source.split for source in find_own_files(tmp_path / "root", class_file, seed=s).sources] for s in (0, 0, 1)
+    ]
+    assert drawn[0] == drawn[1] != drawn[2]
+    assert [drawn[0].count(split) for split in ("train", "val", "test")] == [16, 2, 2]
+
+
+@pytest.mark.parametrize(("count", "sizes"), [(1, (1, 0, 0)), (2, (1, 1, 0)), (3, (1, 1, 1)), (10, (8, 1, 1))])
+def test_few_scenes_leave_no_split_empty_that_need_not_be(count, sizes):
+    splits = draw_splits(count, seed=0)
+    assert tuple(splits.count(split) for split in ("train", "val", "test")) == sizes
+
+
+def test_a_value_that_is_not_listed_is_refused_with_file_and_value(tmp_path, class_file):
+    write_own_cloud(tmp_path / "root" / "a.ply", [2, 9])
+    with pytest.raises(InputError, match=r"a\.ply: .*found the value 9\. Add it to the classes, or to 'ignore'\."):
+        read_all(find_own_files(tmp_path / "root", class_file))
+
+
+def test_points_without_a_position_are_left_out_and_noted(tmp_path, class_file):
+    (tmp_path / "root").mkdir()
+    write_ply(tmp_path / "root" / "a.ply", np.array([[0.0, 1, 2], [np.nan, np.nan, np.nan]]), np.array([2, 5]))
+    scene = read_all(find_own_files(tmp_path / "root", class_file))["a"]
+    np.testing.assert_array_equal(scene.content.labels, [2])
+    assert scene.notes == ("a: 1 points without a position, left out",)
+
+
+def test_a_cloud_without_labels_is_refused(tmp_path, class_file):
+    (tmp_path / "root").mkdir()
+    write_ply(tmp_path / "root" / "a.ply", np.zeros((2, 3)))
+    with pytest.raises(InputError, match=r"a\.ply: expected a cloud with labels"):
+        read_all(find_own_files(tmp_path / "root", class_file))
+
+
+def test_two_formats_of_one_scene_and_an_empty_folder_are_refused(tmp_path, class_file):
+    (tmp_path / "root").mkdir()
+    with pytest.raises(InputError, match="no file of a readable format"):
+        find_own_files(tmp_path / "root", class_file)
+    write_own_cloud(tmp_path / "root" / "a.ply", [2])
+    (tmp_path / "root" / "a.txt").write_text("1 2 3 2\n")
+    with pytest.raises(InputError, match="'a' in several formats"):
+        find_own_files(tmp_path / "root", class_file)

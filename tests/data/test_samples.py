@@ -1,0 +1,118 @@
+import numpy as np
+import pytest
+
+from point2node.core.classes import S3DIS, SemanticClass
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.block_cache import blocks_of
+from point2node.data.preparation import prepare
+from point2node.data.samples import RoomBlocks, ShapeClouds
+from point2node.data.sources import Dataset, Scene, Shapes, Source
+from point2node.data.store import open_store
+from point2node.geometry.augment import MODELNET, Augmentation
+from point2node.geometry.blocks import BlockRules
+
+RULES = BlockRules(side=1.0, grid=0.1, max_points=200)
+SHAPES = (SemanticClass("chair", 0, (0, 0, 0)), SemanticClass("table", 1, (9, 9, 9)))
+
+
+def room_cloud(seed):
+    random = np.random.default_rng(seed)
+    xyz = random.uniform(0, [3.0, 2.0, 2.5], (900, 3)) + np.array([400_000, 5_000_000, 100])
+    return PointCloud(xyz, rgb=random.integers(0, 256, (900, 3)), labels=random.integers(0, 13, 900))
+
+
+def read_room(name, seed, skip_damaged):
+    return [Scene(name, "train", room_cloud(seed))]
+
+
+def read_shapes(skip_damaged):
+    random = np.random.default_rng(0)
+    normals = random.normal(size=(6, 64, 3)).astype(np.float32)
+    xyz = random.normal(size=(6, 64, 3)).astype(np.float32)
+    names = np.array([f"shape {i}" for i in range(6)])
+    return [Scene("train", "train", Shapes(xyz, np.array([0, 1] * 3, np.int32), names, normals))]
+
+
+@pytest.fixture
+def rooms(tmp_path):
+    from functools import partial
+
+    sources = tuple(Source(name, "train", (), partial(read_room, name, i)) for i, name in enumerate(("a", "b ü")))
+    prepare(Dataset("rooms", "test", S3DIS, sources), tmp_path / "store", workers=1)
+    return open_store(tmp_path / "store")
+
+
+@pytest.fixture
+def shapes(tmp_path):
+    sources = (Source("train", "train", (), read_shapes),)
+    prepare(Dataset("modelnet", "test", SHAPES, sources, task="classification"), tmp_path / "shapes", workers=1)
+    return open_store(tmp_path / "shapes")
+
+
+def test_a_sample_is_points_of_one_block_with_their_own_colours_and_labels(rooms):
+    source = RoomBlocks(rooms, ("a", "b ü"), points=64, rules=RULES)
+    cloud = {name: rooms.load(name) for name in ("a", "b ü")}
+    for number in range(len(source)):
+        sample = source.draw(number, np.random.default_rng(number))
+        assert sample.xyz.shape == (64, 3)
+        local = cloud[sample.scene].local()[0]
+        match = np.abs(sample.xyz[:, None] - local[None]).max(-1).argmin(1)
+        np.testing.assert_allclose(sample.xyz, local[match], atol=1e-6)
+        assert np.array_equal(sample.labels, cloud[sample.scene].labels[match])
+        np.testing.assert_allclose(sample.features, cloud[sample.scene].rgb[match] / np.float32(255) - 0.5, atol=1e-6)
+        assert np.ptp(sample.xyz[:, 0]) <= 2 + 1e-6
+
+
+def test_every_block_of_both_offsets_is_a_sample(rooms):
+    source = RoomBlocks(rooms, ("a", "b ü"), points=64, rules=RULES)
+    counts = [len(blocks_of(rooms, name, RULES, (0.0, 0.5), rooms.path / "blocks")) for name in ("a", "b ü")]
+    assert len(source) == sum(counts)
+    assert {source.draw(i, np.random.default_rng(0)).scene for i in (0, counts[0] - 1)} == {"a"}
+    assert source.draw(counts[0], np.random.default_rng(0)).scene == "b ü"
+
+
+def test_blocks_cover_every_point_at_each_offset_and_are_cut_only_once(rooms, monkeypatch):
+    folder = rooms.path / "blocks"
+    first = blocks_of(rooms, "a", RULES, (0.0,), folder)
+    assert np.array_equal(np.unique(np.concatenate([first[i] for i in range(len(first))])), np.arange(900))
+    monkeypatch.setattr("point2node.data.block_cache.cut_blocks", None)  # a second cut would fail
+    again = blocks_of(rooms, "a", RULES, (0.0,), folder)
+    assert all(np.array_equal(first[i], again[i]) for i in range(len(first)))
+
+
+def test_preparing_again_keeps_the_store_usable_beside_its_blocks(rooms):
+    RoomBlocks(rooms, ("a",), points=8, rules=RULES)
+    before = sorted(path.name for path in (rooms.path / "blocks").iterdir())
+    assert open_store(rooms.path).scenes() == rooms.scenes()
+    assert sorted(path.name for path in (rooms.path / "blocks").iterdir()) == before
+
+
+def test_a_store_without_what_the_network_needs_is_refused(rooms):
+    with pytest.raises(InputError, match=r"scene 'a': expected normals, found only"):
+        RoomBlocks(rooms, ("a",), points=8, features=("rgb", "normals"))
+
+
+def test_no_scenes_are_refused(rooms):
+    with pytest.raises(InputError, match="at least one scene"):
+        RoomBlocks(rooms, (), points=8)
+
+
+def test_a_shape_gives_distinct_points_and_normals_that_turn_with_them(shapes):
+    stored = shapes.shapes("train")
+    still = ShapeClouds(shapes, "train", 32, ("normals",))
+    turned = ShapeClouds(shapes, "train", 32, ("normals",), Augmentation(turn=1.0))
+    a, b = (source.draw(3, np.random.default_rng(1)) for source in (still, turned))
+    assert a.labels == stored.labels[3] == 1
+    assert len(np.unique(a.xyz, axis=0)) == 32
+    np.testing.assert_allclose(np.linalg.norm(b.features, axis=1), 1, rtol=1e-5)
+    cosine = (a.xyz * a.features).sum(1) / np.linalg.norm(a.features, axis=1)
+    np.testing.assert_allclose((b.xyz * b.features).sum(1), cosine, rtol=1e-4, atol=1e-5)
+    assert not np.allclose(a.xyz, b.xyz)
+
+
+def test_shapes_need_enough_points_and_the_features_asked_for(shapes):
+    with pytest.raises(InputError, match="at least 65 points, found shapes of 64"):
+        ShapeClouds(shapes, "train", 65, augmentation=MODELNET)
+    with pytest.raises(InputError, match="expected rgb"):
+        ShapeClouds(shapes, "train", 8, ("rgb",))
