@@ -58,7 +58,7 @@ def measure_grid(room: Tensor, cell: float) -> Row:
         }
     )
     name = f"grid of {len(room):,} points, {cell:g} m"
-    return Row(name, seconds["unique"] / seconds["ours"], None, "x faster than np.unique(axis=0)")
+    return Row(name, seconds["unique"] / seconds["ours"], 30, "x faster than np.unique(axis=0)")
 
 
 def unique_rows(xyz: np.ndarray, cell: float) -> object:

@@ -128,9 +128,18 @@ def test_grid_sampling_agrees_with_unique_rows(xyz: Tensor, cell: float) -> None
     points = xyz[0].double().numpy()
     rows = np.floor((points - points.min(axis=0)) / cell)
     _, wanted_first, wanted_cells = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    first, cell_of_point = grid_sampling(xyz[0], cell)
-    assert first.tolist() == wanted_first.tolist()
-    assert cell_of_point.tolist() == wanted_cells.tolist()
+    for path in ("cpu", "torch"):
+        first, cell_of_point = grid_sampling(xyz[0], cell, path=path)
+        assert first.tolist() == wanted_first.tolist()
+        assert cell_of_point.tolist() == wanted_cells.tolist()
+
+
+@both_paths
+def test_cells_few_and_far_between_are_numbered_alike(path: ComputePath) -> None:
+    xyz = torch.tensor([[0.0, 0, 0], [900, 900, 900], [0.1, 0, 0], [900.1, 900, 900], [0, 0, 900]])
+    first, cell_of_point = grid_sampling(xyz, 1.0, path=path)
+    assert first.tolist() == [0, 4, 1]
+    assert cell_of_point.tolist() == [0, 2, 0, 2, 1]
 
 
 def test_shifting_a_cloud_by_a_million_metres_leaves_its_cells() -> None:

@@ -10,8 +10,11 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.geometry.compute_path import ComputePath, uses_kernel
 from point2node.geometry.coordinates import check_coordinates
-from point2node.geometry.sampling_kernels import sample_farthest
+from point2node.geometry.sampling_kernels import cell_keys, number_cells, sample_farthest
 from point2node.geometry.threads import match_torch_threads
+
+CELLS_PER_POINT = 16
+"""Up to so many cells in the bounding box for each point, a table of all cells beats sorting the keys."""
 
 
 def farthest_point_sampling(xyz: Tensor, count: int, *, start: int = 0, path: ComputePath = "auto") -> Tensor:
@@ -59,34 +62,43 @@ def random_sampling(total: int, count: int, generator: torch.Generator) -> Tenso
     return torch.randperm(total, generator=generator)[:count]
 
 
-def grid_sampling(xyz: Tensor, cell: float) -> tuple[Tensor, Tensor]:
+def grid_sampling(xyz: Tensor, cell: float, *, path: ComputePath = "auto") -> tuple[Tensor, Tensor]:
     """The lowest-index point of every occupied cubic cell of side ``cell``, and the cell of every point.
 
     A point lies in cell ⌊(xyz − min xyz) / cell⌋, taken in double precision. Occupied cells are numbered in
     the lexicographic order of (x, y, z). The first result holds one point index per cell, in that order; the
-    second, (N,), holds each point's number into the first.
+    second, (N,), holds each point's number into the first. ``path`` as for farthest point sampling.
     """
     if xyz.dim() != 2:
         raise InputError("xyz", expected="one cloud of shape (N, 3)", found=f"shape {tuple(xyz.shape)}")
     check_coordinates(xyz[None])
     if not (math.isfinite(cell) and cell > 0):
         raise InputError("cell", expected="a finite side above 0", found=str(cell))
-    exact = xyz.detach().T.double().contiguous()  # one row per axis: reductions run along memory
-    steps = ((exact - exact.amin(dim=1, keepdim=True)) / cell).floor()
-    size_x, size_y, size_z = (steps.amax(dim=1) + 1).tolist()
-    if size_x * size_y * size_z >= 2.0**62:  # half of the int64 range, because this product is rounded
+    xyz = xyz.detach()
+    lower, upper = xyz.amin(dim=0).double(), xyz.amax(dim=0).double()
+    sizes = ((upper - lower) / cell).floor() + 1
+    cells = sizes.prod().item()
+    if cells >= 2.0**62:  # half of the int64 range, because this product is rounded
+        size_x, size_y, size_z = sizes.tolist()
         raise InputError(
             "cell",
             expected="fewer than 2^62 cells in the bounding box",
             found=f"{size_x:g} × {size_y:g} × {size_z:g} at {cell:g} m",
             remedy="Use larger cells or remove far outliers.",
         )
-    x, y, z = steps.long()
-    keys = (x * int(size_y) + y) * int(size_z) + z
-    cells, cell_of_point = keys.unique(return_inverse=True)
+    if uses_kernel(path, xyz):
+        match_torch_threads()
+        keys = torch.from_numpy(cell_keys(xyz.contiguous().numpy(), lower.numpy(), cell, sizes.long().numpy()))
+        if cells <= CELLS_PER_POINT * len(xyz) and len(xyz) < 2**31:
+            firsts, numbers = number_cells(keys.numpy(), int(cells))
+            return torch.from_numpy(firsts), torch.from_numpy(numbers)
+    else:
+        x, y, z = ((xyz.double() - lower) / cell).floor().long().unbind(-1)
+        keys = (x * sizes[1].long() + y) * sizes[2].long() + z
+    _, cell_of_point = keys.unique(return_inverse=True)
     points = torch.arange(len(xyz), device=xyz.device)
-    first = points.new_empty(len(cells)).scatter_reduce_(0, cell_of_point, points, "amin", include_self=False)
-    return first, cell_of_point
+    first = points.new_empty(int(cell_of_point.max()) + 1)
+    return first.scatter_reduce_(0, cell_of_point, points, "amin", include_self=False), cell_of_point
 
 
 def _check_count(count: int, total: int) -> None:

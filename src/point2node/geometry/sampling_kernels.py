@@ -67,3 +67,40 @@ def _lower(nearest: Integers, candidates: Integers) -> Any:
         nearest[i] = value
         top = max(top, value)
     return top
+
+
+@njit(parallel=True, cache=True)
+def cell_keys(points: NDArray[np.floating[Any]], lower: Any, cell: float, sizes: Any) -> NDArray[np.int64]:
+    """The key (x·size_y + y)·size_z + z of each point's cell ⌊(point − lower) / cell⌋, in double precision."""
+    keys = np.empty(len(points), np.int64)
+    for i in prange(len(points)):
+        x = np.int64((np.float64(points[i, 0]) - lower[0]) / cell)  # not negative: truncated is rounded down
+        y = np.int64((np.float64(points[i, 1]) - lower[1]) / cell)
+        z = np.int64((np.float64(points[i, 2]) - lower[2]) / cell)
+        keys[i] = (x * sizes[1] + y) * sizes[2] + z
+    return keys
+
+
+@njit(cache=True)
+def number_cells(keys: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The first point of each occupied cell, cells in the order of their keys, and each point's place in that list.
+
+    A table of all cells instead of a sort: worth it while the box has not many more cells than points.
+    """
+    table = np.full(cells, -1, np.int32)
+    occupied = 0
+    for i in range(len(keys)):
+        if table[keys[i]] < 0:
+            table[keys[i]] = i
+            occupied += 1
+    first = np.empty(occupied, np.int64)
+    occupied = 0
+    for key in range(cells):
+        if table[key] >= 0:
+            first[occupied] = table[key]
+            table[key] = occupied
+            occupied += 1
+    numbers = np.empty(len(keys), np.int64)
+    for i in range(len(keys)):
+        numbers[i] = table[keys[i]]
+    return first, numbers
