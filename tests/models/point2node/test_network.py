@@ -137,8 +137,11 @@ GOOD = np.random.default_rng(0).random((300, 3))
     ],
 )
 def test_bad_input_is_refused_with_what_was_expected_and_found(xyz, features, message):
+    model = create_model(preset="tiny")
     with pytest.raises(InputError, match=message):
-        create_model(preset="tiny").run(xyz, features)
+        model.run(xyz, features)
+    with pytest.raises(InputError, match=message):
+        model.explain(xyz, features, nodes=[0])
 
 
 def test_features_for_a_network_without_any_are_refused():

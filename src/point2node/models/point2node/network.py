@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -22,7 +23,7 @@ from point2node.models.point2node.stages import DynamicNodeCorrelation
 Array = NDArray[np.floating] | Tensor
 
 
-class Point2Node(nn.Module):
+class Point2Node(nn.Module, ABC):
     """What both networks share: nodes, their correlation, and running on plain arrays.
 
     Args:
@@ -73,6 +74,7 @@ class Point2Node(nn.Module):
         """
         with self._evaluating():
             given, pyramid = self._prepare(xyz, features)
+            self._check(given, pyramid)
             V = self.feature_extraction(given, pyramid)
             chosen = self._check_chosen(nodes, V)
             explanation = self.correlation.explain(V, pyramid.correlation, chosen)
@@ -89,9 +91,9 @@ class Point2Node(nn.Module):
         nodes = self.feature_extraction(features, pyramid)  # V⁽⁰⁾
         return self.correlation(nodes, pyramid.correlation)  # V⁽³⁾
 
+    @abstractmethod
     def _to_frame(self, xyz: Tensor) -> Tensor:
         """Coordinates (B, N, 3) in the frame that the network was made for, float32."""
-        raise NotImplementedError
 
     def _prepare(self, xyz: Array, features: Array | None) -> tuple[Tensor | None, Pyramid]:
         weight = self.head.logits.weight
