@@ -134,9 +134,11 @@ def _parse_piece(codes: NDArray[np.uint8], delimiter: str) -> _Piece:
     from point2node.data.files import number_kernels as kernels  # numba: half a second that few imports need
 
     mark = kernels.NO_DELIMITER if delimiter.isspace() else ord(delimiter)
-    most = len(codes) // 2 + 1  # a number takes at least a digit and a separator; memory is used as it is filled
+    # every number is followed by a separator and every row by a newline; fresh memory costs more than counting them
+    most = np.count_nonzero((codes <= kernels.SPACE) | (codes == mark))
+    most_rows = np.count_nonzero(codes == kernels.NEWLINE)
     values, flags = np.empty(most), np.empty(most, np.uint8)
-    ends, lines = np.empty(most, np.int64), np.empty(most, np.int64)
+    ends, lines = np.empty(most_rows, np.int64), np.empty(most_rows, np.int64)
     numbers, rows, line_count, damage = kernels.parse_numbers(codes, mark, values, flags, ends, lines)
     values, flags = values[:numbers], flags[:numbers]
     whole, long = (flags & kernels.WHOLE).view(bool), {}
