@@ -123,7 +123,19 @@ def test_options_that_do_not_fit_are_refused_in_one_line(tmp_path, arguments, me
 
 def start(root, store, *options, **pipe):
     command = [sys.executable, "-m", "point2node", "prepare", "s3dis", root, "--out", store, *options]
-    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, **pipe)
+    return subprocess.Popen(
+        command,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
+        preexec_fn=heed_interrupts,
+        **pipe,
+    )
+
+
+def heed_interrupts():
+    """A test suite started in the background of a shell ignores SIGINT, and its children would do so too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_ctrl_c_leaves_what_was_finished(tmp_path):
