@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import pickle
 import re
+import sys
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -106,8 +107,15 @@ _STAND_INS: dict[tuple[str, str], Any] = {
 }
 
 
-class _ArrayUnpickler(pickle.Unpickler):
-    """Knows the stand-ins and nothing else."""
+PythonUnpickler: Any = pickle._Unpickler  # typeshed knows nothing of its methods
+
+
+class _ArrayUnpickler(PythonUnpickler):  # type: ignore[misc]
+    """Knows the stand-ins and nothing else.
+
+    The unpickler written in Python, because the one in C believes a damaged memo number and takes memory for all the
+    numbers below it.
+    """
 
     def __init__(self, file: BinaryIO) -> None:
         super().__init__(file, encoding="bytes")  # Python 2 kept the numbers of arrays in its strings
@@ -117,6 +125,16 @@ class _ArrayUnpickler(pickle.Unpickler):
         if (module, name) not in _STAND_INS:
             raise pickle.UnpicklingError(f"a call of {module}.{name}, which is refused")
         return _STAND_INS[module, name]
+
+    def load_bytearray8(self) -> None:
+        """Bytes of a given length, read before memory is taken for them."""
+        length = int.from_bytes(self.read(8), "little")
+        content = bytearray(self.read(min(length, sys.maxsize)))
+        if len(content) < length:
+            raise pickle.UnpicklingError(f"{len(content)} bytes where {length} were announced")
+        self.append(content)
+
+    dispatch = {**PythonUnpickler.dispatch, pickle.BYTEARRAY8[0]: load_bytearray8}  # noqa: RUF012
 
 
 def _to_plain(value: Any) -> Any:
