@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import resource
 import statistics
-import sys
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -45,9 +43,3 @@ def write_rows(name: str, rows: list[Row]) -> None:
     for row in rows:
         bar = "" if row.bar is None else f"bar {row.bar:g}: {'reached' if row.ratio >= row.bar else 'MISSED'}"
         print(f"{row.name:<{width}}  {row.ratio:8.2f} {row.unit:<28} {bar}", flush=True)
-
-
-def peak_memory_megabytes() -> float:
-    """The largest resident set of this process so far, in MB; measure one form per process."""
-    scale = 1e6 if sys.platform == "darwin" else 1e3
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
