@@ -9,8 +9,11 @@ from typing import Any
 
 from point2node._version import __version__
 
-REQUIRED = ("numpy", "torch", "numba", "pydantic", "pyyaml", "rich", "typer")
-EXTRAS = {"h5py": "h5", "laspy": "las", "lazrs": "las", "pye57": "e57", "trimesh": "mesh", "matplotlib": "plots"}
+REQUIRED = (
+    "numpy", "torch", "numba", "lightning-fabric", "matplotlib", "pydantic", "pyyaml", "rich", "safetensors",
+    "tensorboardX", "typer",
+)  # fmt: skip
+EXTRAS = {"h5py": "h5", "laspy": "las", "lazrs": "las", "pye57": "e57", "trimesh": "mesh"}
 
 
 def examine_installation() -> tuple[dict[str, Any], list[str]]:
