@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TypeVar
 
 import torch
 from torch import Tensor
 
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
-from point2node.models.catalogue import Size, build_point2node
+from point2node.models.catalogue import PEERS, build_point2node
+from point2node.models.network import Network
 from point2node.models.point2node.feature_extraction import DecoderLayer, EncoderLayer
 from point2node.models.point2node.network import Point2Node
+from point2node.models.sizes import Size
+
+N = TypeVar("N", bound=Network)
 
 SEGMENTATION = Size(
     task="segmentation",
@@ -30,9 +35,20 @@ SIZES = {"segmentation": SEGMENTATION, "classification": CLASSIFICATION}
 
 
 def small_network(task: str, variant: str, seed: int = 0) -> Point2Node:
-    """A small network in double precision, in evaluation mode, no parameter or statistic at its starting value."""
+    """A small Point2Node in double precision, in evaluation mode, no parameter or statistic at its starting value."""
     torch.manual_seed(seed)
-    model = build_point2node(SIZES[task], variant).double().eval()
+    return leave_start(build_point2node(SIZES[task], variant))
+
+
+def small_peer(name: str, task: str, seed: int = 0) -> Network:
+    """The same for a peer, whose layers have their paper's widths; its levels are those of a cloud of 128 points."""
+    torch.manual_seed(seed)
+    return leave_start(PEERS[name](replace(SIZES[task], points=128)))
+
+
+def leave_start(model: N) -> N:
+    """The model in double precision and evaluation mode, every parameter and statistic moved at random."""
+    model.double().eval()
     with torch.no_grad():
         for parameter in model.parameters():
             parameter += 0.1 * torch.randn_like(parameter)
@@ -44,11 +60,13 @@ def small_network(task: str, variant: str, seed: int = 0) -> Point2Node:
     return model
 
 
-def random_input(model: Point2Node, clouds: int = 2, points: int = 40, seed: int = 0) -> tuple[Tensor | None, Pyramid]:
-    """Features, if the network takes any, and the pyramid of random clouds, in double precision."""
+def random_input(
+    model: Network, clouds: int = 2, points: int = 40, seed: int = 0, side: float = 1.0
+) -> tuple[Tensor | None, Pyramid]:
+    """Features, if the network takes any, and the pyramid of random clouds in a cube, in double precision."""
     generator = torch.Generator().manual_seed(seed)
-    xyz = torch.rand(clouds, points, 3, generator=generator, dtype=torch.float64)
-    width = model.feature_extraction.in_features
+    xyz = side * torch.rand(clouds, points, 3, generator=generator, dtype=torch.float64)
+    width = model.in_features
     features = torch.randn(clouds, points, width, generator=generator, dtype=torch.float64) if width else None
     return features, build_pyramid(xyz, model.plan)
 

@@ -1,42 +1,88 @@
 import pytest
 import torch
 
-from point2node import PRESETS, Point2NodeClassifier, Point2NodeSegmenter, create_model
+from point2node import PRESETS, VARIANTS, Point2NodeClassifier, Point2NodeSegmenter, create_model, list_models
 from point2node.core.errors import InputError
+from point2node.models.catalogue import MODELS, PEERS
+from point2node.models.layers import count_parameters
+
+EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 
 
 def test_the_default_is_the_papers_segmenter():
-    model = create_model()
+    with torch.device("meta"):
+        model = create_model()
     assert isinstance(model, Point2NodeSegmenter)
     assert model.correlation.variant == "point2node"
     assert model.head.logits.out_features == 13
-    assert model.feature_extraction.in_features == 3
+    assert model.in_features == 3
 
 
+@EVERY_MODEL
 @pytest.mark.parametrize("preset", PRESETS)
-def test_a_preset_fixes_task_classes_and_features(preset):
+def test_a_preset_fixes_task_classes_and_features(name, preset):
     with torch.device("meta"):
-        model = create_model(preset=preset)
+        model = create_model(name, preset=preset)
     size = PRESETS[preset]
-    assert isinstance(model, Point2NodeClassifier) == (size.task == "classification")
+    assert model.task == size.task
     assert model.head.logits.out_features == size.num_classes
-    assert model.feature_extraction.in_features == size.in_features
+    assert model.in_features == size.in_features
+    assert model.plan.fewest_points <= size.points
 
 
-def test_classes_and_features_can_be_chosen():
-    model = create_model(preset="tiny", num_classes=4, in_features=6)
-    assert model.head.logits.out_features == 4
-    assert model.feature_extraction.input.linear.in_features == 6
+def test_point2node_is_a_classifier_where_the_preset_is():
+    with torch.device("meta"):
+        assert isinstance(create_model(preset="modelnet40"), Point2NodeClassifier)
+
+
+@EVERY_MODEL
+def test_classes_and_features_can_be_chosen(name):
+    model = create_model(name, preset="tiny", num_classes=4, in_features=6)
+    xyz = torch.rand(256, 3)
+    assert model.run(xyz, torch.cat([xyz, xyz], dim=-1)).shape == (256, 4)
+
+
+def test_a_width_gives_the_network_of_that_width():
+    with torch.device("meta"):
+        narrow, rooms = create_model(preset="s3dis", width=2), create_model(preset="rooms")
+        wide = create_model(preset="tiny", width=2)
+    assert count_parameters(narrow) == count_parameters(rooms)
+    assert wide.correlation.channels == 64
+
+
+@EVERY_MODEL
+@pytest.mark.parametrize("preset", ["tiny", "modelnet40"])
+def test_a_dropout_replaces_only_the_last_one(name, preset):
+    with torch.device("meta"):
+        own, chosen = create_model(name, preset=preset), create_model(name, preset=preset, dropout=0.125)
+    dropouts = [
+        [layer.p for layer in model.modules() if isinstance(layer, torch.nn.Dropout)] for model in (own, chosen)
+    ]
+    assert dropouts[1] == [*dropouts[0][:-1], 0.125]
+
+
+def test_every_preset_lists_every_variant_then_every_peer():
+    choices = [("point2node", variant) for variant in VARIANTS] + [(name, None) for name in PEERS]
+    assert [(entry.preset, entry.name, entry.variant) for entry in list_models()] == [
+        (preset, *choice) for preset in PRESETS for choice in choices
+    ]
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "point2nod"}, "one of point2node, found 'point2nod'"),
+        ({"name": "point2nod"}, "one of point2node, pointnet, pointnet2_ssg, dgcnn, found 'point2nod'"),
         ({"preset": "s3di"}, "one of s3dis, scannet, modelnet40, modelnet10, rooms, tiny, found 's3di'"),
         ({"variant": "self"}, "one of baseline, self_only"),
+        ({"variant": ""}, "one of baseline, self_only"),
         ({"num_classes": 0}, "num_classes: expected 1 or more, found 0"),
         ({"in_features": -1}, "in_features: expected 0"),
+        ({"width": 0}, "width: expected 1 or more, found 0"),
+        ({"dropout": 1.0}, r"dropout: expected 0 or more and below 1, found 1\.0"),
+        ({"dropout": -0.1}, "dropout: expected 0 or more and below 1"),
+        ({"dropout": float("nan")}, "dropout: expected 0 or more and below 1, found nan"),
+        ({"name": "dgcnn", "variant": "baseline"}, "variant: expected none: dgcnn has no variants, found 'baseline'"),
+        ({"name": "pointnet", "width": 2}, "width: expected none: pointnet has the one width of its paper, found 2"),
     ],
 )
 def test_what_does_not_exist_is_refused_with_the_valid_choices(arguments, message):

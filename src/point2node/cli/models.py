@@ -11,7 +11,7 @@ import typer
 def models(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """List every preset and variant with its parameters and multiply-accumulates.
+    """List every model, preset and variant with its parameters and multiply-accumulates.
 
     Example: point2node models --json
     """
@@ -33,5 +33,5 @@ def models(
         table.add_column(heading, justify="right")
     for entry in entries:
         sizes = (f"{entry.parameters:,}", f"{entry.parameters_mi:.2f}", f"{entry.macs / 1e9:.3f}")
-        table.add_row(entry.name, entry.preset, entry.variant, *sizes)
+        table.add_row(entry.name, entry.preset, entry.variant or "–", *sizes)
     Console().print(table)

@@ -1,21 +1,47 @@
-"""Batch norm with PointCNN's numbers and running statistics that are right from the first step."""
+"""Batch norm with running statistics that are right from the first step, in one process or over several."""
 
 from __future__ import annotations
 
-from torch import Tensor, nn
+from typing import Any
+
+import torch
+from torch import Tensor, distributed, nn
 from torch.nn import functional as F
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Batch norm over rows (M, C), with TensorFlow's momentum (0.99, PyTorch's 0.01) and ε as in PointCNN.
+    """Batch norm over rows (M, C); the defaults are TensorFlow's momentum (0.99, PyTorch's 0.01) and ε as in PointCNN.
 
-    The running statistics are a plain mean of the first 100 batches and an exponential one from then on. Started at
-    mean 0 and variance 1, as usual, they would take a thousand steps to forget that start: lifted local coordinates
-    have variances of a hundredth, and evaluation after a short training would be far from training.
+    The running statistics are a plain mean of the first 1 / momentum batches and an exponential one from then on.
+    Started at mean 0 and variance 1, as usual, they would take a thousand steps to forget that start: lifted local
+    coordinates have variances of a hundredth, and evaluation after a short training would be far from training.
     """
 
-    def __init__(self, channels: int) -> None:
-        super().__init__(channels, eps=1e-3, momentum=0.01)
+    synchronised = False
+    """In training, take the statistics of the rows of all processes together."""
+
+    def __init__(self, channels: int, *, eps: float = 1e-3, momentum: float = 0.01) -> None:
+        super().__init__(channels, eps=eps, momentum=momentum)
+
+    @property
+    def spans_processes(self) -> bool:
+        """Whether the next forward pass exchanges statistics with other processes."""
+        return (
+            self.synchronised
+            and self.training
+            and distributed.is_available()
+            and distributed.is_initialized()
+            and distributed.get_world_size() > 1
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Normalise each channel of (M, C)."""
+        if self.spans_processes:
+            return self._normalise_together(x)
+        weight = self.count_batch() if self.training else 0.0
+        return F.batch_norm(
+            x, self.running_mean, self.running_var, self.weight, self.bias, self.training, weight, self.eps
+        )
 
     def count_batch(self) -> float:
         """Count one more batch; the weight of its statistics in the running ones."""
@@ -24,9 +50,51 @@ class BatchNorm(nn.BatchNorm1d):
         self.num_batches_tracked.add_(1)
         return max(self.momentum, 1 / int(self.num_batches_tracked))
 
-    def forward(self, x: Tensor) -> Tensor:
-        """Normalise each channel of (M, C)."""
-        weight = self.count_batch() if self.training else 0.0
-        return F.batch_norm(
-            x, self.running_mean, self.running_var, self.weight, self.bias, self.training, weight, self.eps
-        )
+    @torch.no_grad()
+    def move_statistics(self, mean: Tensor, variance: Tensor, rows: Tensor | int) -> None:
+        """Move the running statistics to those of a batch; the running variance is the unbiased one."""
+        assert self.running_mean is not None
+        assert self.running_var is not None
+        weight = self.count_batch()
+        self.running_mean.lerp_(mean, weight)
+        self.running_var.lerp_(variance * (rows / (rows - 1)), weight)
+
+    def _normalise_together(self, x: Tensor) -> Tensor:
+        """With the statistics of all processes: first the mean, then the variance about it, which keeps its digits."""
+        rows = x.to(self.weight.dtype)  # (M, C); half-precision rows are summed in the weights' precision
+        sums = sum_over_processes(torch.cat([rows.sum(dim=0), rows.new_tensor([len(rows)])]))
+        count = sums[-1].detach()
+        mean = sums[:-1] / count
+        centred = rows - mean
+        variance = sum_over_processes(centred.square().sum(dim=0)) / count
+        self.move_statistics(mean.detach(), variance.detach(), count)
+        return (centred * ((variance + self.eps).rsqrt() * self.weight) + self.bias).to(x.dtype)
+
+
+def synchronise_batch_norms(model: nn.Module) -> None:
+    """From now on all batch norms of the model share their statistics between the processes that train it."""
+    for module in model.modules():
+        if isinstance(module, BatchNorm):
+            module.synchronised = True
+
+
+def sum_over_processes(x: Tensor) -> Tensor:
+    """The sum of every process' x; a gradient that reaches one of these sums reaches every process' x."""
+    result: Tensor = _SumOverProcesses.apply(x)  # type: ignore[no-untyped-call]
+    return result
+
+
+class _SumOverProcesses(torch.autograd.Function):
+    """Forward and backward are the same sum: d(Σ losses)/dx is the sum of what every process' loss asks for."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor) -> Tensor:
+        total = x.clone()
+        distributed.all_reduce(total)
+        return total
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        total = grad.clone()
+        distributed.all_reduce(total)
+        return total

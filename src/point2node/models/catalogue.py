@@ -1,105 +1,24 @@
-"""The catalogue: every network size by name, and the one function that builds a network."""
+"""The catalogue: every network by name, every size by preset, and the one function that builds a network."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from types import MappingProxyType
-from typing import Literal
+from typing import Literal, overload
 
 import torch
 
 from point2node.core.errors import InputError, unknown_choice
-from point2node.geometry.pyramid import Sampling
 from point2node.models.layers import Head, count_parameters
-from point2node.models.point2node.feature_extraction import DecoderLayer, EncoderLayer, FeatureExtraction
+from point2node.models.network import Network, Task
+from point2node.models.peers.dgcnn import build_dgcnn
+from point2node.models.peers.pointnet import build_pointnet
+from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
+from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.network import Point2Node, Point2NodeClassifier, Point2NodeSegmenter
 from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation, find_variant
-
-Task = Literal["segmentation", "classification"]
-
-
-@dataclass(frozen=True)
-class Size:
-    """Every number of one network; ``points`` is the cloud size it was made for."""
-
-    task: Task
-    points: int
-    num_classes: int
-    in_features: int
-    sampling: Sampling
-    encoder: tuple[EncoderLayer, ...]
-    decoder: tuple[DecoderLayer, ...]
-    head: tuple[int, ...]
-    dropout: tuple[float, ...]
-    graph: tuple[int, int] = (16, 2)  # K, d of the local graph
-    reduction: int = 8  # r
-
-
-def segmentation_size(width: int, *, num_classes: int, in_features: int) -> Size:
-    """PointCNN's S3DIS network (its width is 8), with 2048 points."""
-    x = width
-    return Size(
-        task="segmentation",
-        points=2048,
-        num_classes=num_classes,
-        in_features=in_features,
-        sampling="farthest",
-        encoder=(
-            EncoderLayer(8, 1, None, 32 * x),
-            EncoderLayer(12, 2, 768, 64 * x),
-            EncoderLayer(16, 2, 384, 96 * x),
-            EncoderLayer(16, 4, 128, 128 * x),
-        ),
-        decoder=(
-            DecoderLayer(16, 4, 3, 3),
-            DecoderLayer(16, 2, 2, 2),
-            DecoderLayer(12, 2, 2, 1),
-            DecoderLayer(8, 2, 1, 0),
-        ),
-        head=(32 * x, 32 * x),
-        dropout=(0.0, 0.5),
-    )
-
-
-def classification_size(width: int, *, num_classes: int, in_features: int) -> Size:
-    """PointCNN's ModelNet40 network (its width is 3), with 1024 points."""
-    x = width
-    return Size(
-        task="classification",
-        points=1024,
-        num_classes=num_classes,
-        in_features=in_features,
-        sampling="random",
-        encoder=(
-            EncoderLayer(8, 1, None, 16 * x),
-            EncoderLayer(12, 2, 384, 32 * x),
-            EncoderLayer(16, 2, 128, 64 * x),
-            EncoderLayer(16, 3, 128, 128 * x),
-        ),
-        decoder=(),
-        head=(128 * x, 64 * x),
-        dropout=(0.0, 0.8),
-    )
-
-
-TINY = replace(
-    segmentation_size(1, num_classes=13, in_features=3),
-    points=512,
-    encoder=(
-        EncoderLayer(8, 1, None, 32),
-        EncoderLayer(8, 2, 192, 64),
-        EncoderLayer(8, 2, 64, 96),
-        EncoderLayer(8, 2, 32, 128),
-    ),
-    decoder=(
-        DecoderLayer(8, 2, 3, 3),
-        DecoderLayer(8, 2, 2, 2),
-        DecoderLayer(8, 2, 2, 1),
-        DecoderLayer(8, 2, 1, 0),
-    ),
-    graph=(8, 2),
-)
+from point2node.models.sizes import Size, classification_size, segmentation_size, tiny_size
 
 PRESETS = MappingProxyType(
     {
@@ -108,11 +27,9 @@ PRESETS = MappingProxyType(
         "modelnet40": classification_size(3, num_classes=40, in_features=0),
         "modelnet10": classification_size(3, num_classes=10, in_features=0),
         "rooms": segmentation_size(2, num_classes=13, in_features=3),
-        "tiny": TINY,
+        "tiny": tiny_size(1, num_classes=13, in_features=3),
     }
 )
-
-MODELS = ("point2node",)
 
 
 def build_point2node(size: Size, variant: str = "point2node") -> Point2Node:
@@ -124,37 +41,102 @@ def build_point2node(size: Size, variant: str = "point2node") -> Point2Node:
     return network(extraction, correlation, head, graph=size.graph)
 
 
+PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
+    {
+        "pointnet": build_pointnet,
+        "pointnet2_ssg": build_pointnet2_ssg,
+        "dgcnn": build_dgcnn,
+    }
+)
+"""The networks to compare with, each with the layers of its own paper: they have no variants and one width."""
+
+MODELS: Mapping[str, Callable[[Size], Network]] = MappingProxyType({"point2node": build_point2node, **PEERS})
+
+
+@overload
+def create_model(
+    name: Literal["point2node"] = "point2node",
+    *,
+    preset: str = "s3dis",
+    variant: str | None = None,
+    num_classes: int | None = None,
+    in_features: int | None = None,
+    width: int | None = None,
+    dropout: float | None = None,
+) -> Point2Node: ...
+
+
+@overload
+def create_model(
+    name: str,
+    *,
+    preset: str = "s3dis",
+    variant: str | None = None,
+    num_classes: int | None = None,
+    in_features: int | None = None,
+    width: int | None = None,
+    dropout: float | None = None,
+) -> Network: ...
+
+
 def create_model(
     name: str = "point2node",
     *,
     preset: str = "s3dis",
-    variant: str = "point2node",
+    variant: str | None = None,
     num_classes: int | None = None,
     in_features: int | None = None,
-) -> Point2Node:
+    width: int | None = None,
+    dropout: float | None = None,
+) -> Network:
     """A network with fresh weights.
 
     Args:
         name: a name of ``MODELS``.
-        preset: a name of ``PRESETS``, which fixes every size.
-        variant: a name of ``VARIANTS``, a row of the paper's ablation; "baseline" is PointCNN.
+        preset: a name of ``PRESETS``, which fixes the task and every size.
+        variant: a name of ``VARIANTS``, a row of the paper's ablation; "baseline" is PointCNN. Point2Node's own
+            default is "point2node"; the peers have none.
         num_classes: the number of labels, if not the preset's.
         in_features: the width of the input features beside xyz, if not the preset's: 3 for rgb or normals,
             6 for both, 0 for none.
+        width: x, by which Point2Node's channels are multiplied, if not the preset's (8 for "s3dis"); none for peers.
+        dropout: the share of features dropped in front of the logits, if not the network's own.
     """
     if name not in MODELS:
         raise unknown_choice("model", name, MODELS)
     size = find_size(preset)
-    find_variant(variant)
     if num_classes is not None:
-        if num_classes < 1:
-            raise InputError("num_classes", expected="1 or more", found=str(num_classes))
-        size = replace(size, num_classes=num_classes)
+        size = replace(size, num_classes=_at_least("num_classes", num_classes, 1, "1 or more"))
     if in_features is not None:
-        if in_features < 0:
-            raise InputError("in_features", expected="0 (xyz only) or more", found=str(in_features))
-        size = replace(size, in_features=in_features)
+        size = replace(size, in_features=_at_least("in_features", in_features, 0, "0 (xyz only) or more"))
+    if dropout is not None and not 0 <= dropout < 1:
+        raise InputError("dropout", expected="0 or more and below 1", found=str(dropout))
+    model = _build_peer(name, size, variant, width) if name in PEERS else _build_own(size, variant, width)
+    if dropout is not None:
+        model.head.set_last_dropout(dropout)
+    return model
+
+
+def _build_own(size: Size, variant: str | None, width: int | None) -> Point2Node:
+    variant = "point2node" if variant is None else variant
+    find_variant(variant)
+    if width is not None:
+        size = size.with_width(_at_least("width", width, 1, "1 or more"))
     return build_point2node(size, variant)
+
+
+def _build_peer(name: str, size: Size, variant: str | None, width: int | None) -> Network:
+    if variant is not None:
+        raise InputError("variant", expected=f"none: {name} has no variants", found=repr(variant))
+    if width is not None:
+        raise InputError("width", expected=f"none: {name} has the one width of its paper", found=str(width))
+    return PEERS[name](size)
+
+
+def _at_least(name: str, value: int, lowest: int, expected: str) -> int:
+    if value < lowest:
+        raise InputError(name, expected=expected, found=str(value))
+    return value
 
 
 def find_size(preset: str) -> Size:
@@ -171,25 +153,27 @@ class Entry:
     name: str
     task: Task
     preset: str
-    variant: str
+    variant: str | None
+    """None for a peer, which has no variants."""
     parameters: int
     parameters_mi: float
     macs: int
 
-    def as_dict(self) -> dict[str, str | int | float]:
+    def as_dict(self) -> dict[str, str | int | float | None]:
         """The entry as JSON takes it."""
         return asdict(self)
 
 
 def list_models() -> Iterator[Entry]:
-    """Every preset × variant with its size; networks are built on the meta device, so nothing is allocated."""
+    """Every preset with Point2Node's variants, then the peers; built on the meta device, so nothing is allocated."""
+    choices = [("point2node", variant) for variant in VARIANTS] + [(name, None) for name in PEERS]
     for preset, size in PRESETS.items():
-        for variant in VARIANTS:
+        for name, variant in choices:
             with torch.device("meta"):
-                model = build_point2node(size, variant)
+                model = create_model(name, preset=preset, variant=variant)
             parameters = count_parameters(model)
             yield Entry(
-                name="point2node",
+                name=name,
                 task=size.task,
                 preset=preset,
                 variant=variant,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Generic, TypeVar
 
 from torch import Tensor, nn
@@ -31,7 +31,8 @@ def gather_nodes(nodes: Tensor, numbers: Tensor) -> Tensor:
 
 def glorot_normal_(weight: Tensor, fan_in: int, fan_out: int) -> None:
     """Fill ``weight`` from a normal distribution of variance 2 / (fan_in + fan_out)."""
-    nn.init.normal_(weight, std=(2.0 / (fan_in + fan_out)) ** 0.5)
+    if not weight.is_meta:  # there is nothing to fill, and torch takes its time to do so
+        nn.init.normal_(weight, std=(2.0 / (fan_in + fan_out)) ** 0.5)
 
 
 def linear(in_channels: int, out_channels: int, *, bias: bool) -> nn.Linear:
@@ -61,16 +62,35 @@ class Dense(nn.Module):
 
 
 class Head(nn.Module):
-    """Fully connected layers that give each node its logits."""
+    """Fully connected layers that give each node its logits.
 
-    def __init__(self, in_channels: int, widths: Sequence[int], dropouts: Sequence[float], num_classes: int) -> None:
+    Args:
+        in_channels: C.
+        widths: of the hidden layers.
+        dropouts: after each of them.
+        num_classes: the number of logits.
+        layer: makes a hidden layer from its two widths.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        widths: Sequence[int],
+        dropouts: Sequence[float],
+        num_classes: int,
+        layer: Callable[[int, int], Dense] = Dense,
+    ) -> None:
         super().__init__()
         layers: list[nn.Module] = []
         for width, dropout in zip(widths, dropouts, strict=True):
-            layers += [Dense(in_channels, width), nn.Dropout(dropout)]
+            layers += [layer(in_channels, width), nn.Dropout(dropout)]
             in_channels = width
         self.hidden = nn.Sequential(*layers)
         self.logits = linear(in_channels, num_classes, bias=True)
+
+    def set_last_dropout(self, dropout: float) -> None:
+        """Replace the dropout in front of the logits."""
+        self.hidden[-1] = nn.Dropout(dropout)
 
     def forward(self, nodes: Tensor) -> Tensor:
         """(…, C) → (…, classes)."""

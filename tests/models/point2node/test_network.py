@@ -27,7 +27,7 @@ def test_a_batch_of_clouds_gives_the_same_result_as_each_cloud_alone(task, varia
     model = small_network(task, variant)
     generator = torch.Generator().manual_seed(0)
     xyz = torch.rand(3, 40, 3, generator=generator, dtype=torch.float64)
-    width = model.feature_extraction.in_features
+    width = model.in_features
     features = torch.randn(3, 40, width, generator=generator, dtype=torch.float64) if width else None
     batch = model.run(xyz, features)
     for b in range(3):
@@ -166,7 +166,7 @@ def test_explaining_nodes_that_do_not_exist_is_refused(nodes):
 def test_a_network_of_the_papers_width_trains_a_step_and_teaches_every_parameter(preset):
     torch.manual_seed(0)
     model = create_model(preset=preset)
-    width = model.feature_extraction.in_features
+    width = model.in_features
     xyz = torch.rand(2, 2048, 3)
     model(torch.rand(2, 2048, width) if width else None, build_pyramid(xyz, model.plan)).square().mean().backward()
     for name, parameter in model.named_parameters():

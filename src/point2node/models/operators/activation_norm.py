@@ -21,7 +21,8 @@ def activate_and_normalise_(z: Tensor, norm: BatchNorm, *, activation: bool = Tr
     z may be overwritten, so it must be a result that nobody else reads (autograd notices if somebody does). Only
     elu(z) is kept for the backward pass: both gradients can be had from it.
     """
-    if not use_kernels(z, norm.weight) or (torch.is_grad_enabled() and not norm.training):
+    in_torch = norm.spans_processes or (torch.is_grad_enabled() and not norm.training)
+    if in_torch or not use_kernels(z, norm.weight):
         y = F.elu(z) if activation else z
         return norm(y.flatten(0, -2)).view_as(y)
     rows = z.reshape(-1, z.shape[-1])
@@ -30,7 +31,7 @@ def activate_and_normalise_(z: Tensor, norm: BatchNorm, *, activation: bool = Tr
         out, mean, variance = _TrainingNorm.apply(  # type: ignore[no-untyped-call]
             rows, norm.weight, norm.bias, norm.eps, activation
         )
-        _move_statistics(norm, mean, variance, len(rows))
+        norm.move_statistics(mean, variance, len(rows))
     else:
         y = F.elu_(rows) if activation else rows
         assert norm.running_mean is not None
@@ -45,16 +46,6 @@ def activate_and_normalise_(z: Tensor, norm: BatchNorm, *, activation: bool = Tr
 def _check_rows(rows: Tensor) -> None:
     if len(rows) < 2:
         raise ValueError("batch norm needs more than one row in training, as torch's own does")
-
-
-@torch.no_grad()
-def _move_statistics(norm: BatchNorm, mean: Tensor, variance: Tensor, rows: int) -> None:
-    """Move the running statistics as the plain norm does; the running variance is the unbiased one."""
-    assert norm.running_mean is not None
-    assert norm.running_var is not None
-    weight = norm.count_batch()
-    norm.running_mean.lerp_(mean, weight)
-    norm.running_var.lerp_(variance * (rows / (rows - 1)), weight)
 
 
 class _TrainingNorm(torch.autograd.Function):

@@ -1,0 +1,153 @@
+"""What every network here shares: the task, the geometry it asks for, and running on plain arrays."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from point2node.core.errors import InputError
+from point2node.geometry.coordinates import check_coordinates, shift_to_float32
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
+from point2node.models.layers import Head
+
+Array = NDArray[np.floating] | Tensor
+Task = Literal["segmentation", "classification"]
+
+
+class Network(nn.Module, ABC):
+    """A network that labels points or clouds from features and a pyramid.
+
+    It never searches in space: the pyramid holds every neighbour. DGCNN, whose graphs follow its features, is the one
+    that searches among those.
+
+    Args:
+        plan: what it asks of the geometry: levels and neighbours.
+        in_features: the width of the input features beside xyz; 0 for none.
+        head: the last layers, which give logits.
+    """
+
+    task: Task
+    """"segmentation": a label for every point; "classification": one for the whole cloud. Set by the class."""
+
+    def __init__(self, plan: PyramidPlan, in_features: int, head: Head) -> None:
+        super().__init__()
+        self.plan = plan
+        self.in_features = in_features
+        self.head = head
+
+    def forward(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """Features (B, N, in_features), or None where the network takes none, → logits.
+
+        A segmenter gives (B, N, classes). A classifier gives (B, classes) in evaluation; in training it may also give
+        (B, nodes, classes), each node to be compared with the cloud's label.
+        """
+        self._check(features, pyramid)
+        return self._logits(features, pyramid)
+
+    @abstractmethod
+    def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """``forward`` on input that has been checked."""
+
+    @abstractmethod
+    def macs(self, points: int) -> int:
+        """Multiply-accumulates of one forward pass on a cloud of ``points`` points, from the paper's formulas."""
+
+    def penalty(self) -> Tensor | None:
+        """What the last forward pass in training adds to the loss beside the logits' own, weighted; None for nothing.
+
+        It belongs to that pass and can be had once: ask after the forward pass and before the next.
+        """
+        return None
+
+    def run(self, xyz: Array, features: Array | None = None) -> Array:
+        """Logits of plain arrays, in evaluation mode and without gradients.
+
+        A segmenter turns (N, 3) into (N, classes) and (B, N, 3) into (B, N, classes); a classifier into (classes,)
+        and (B, classes).
+
+        Coordinates may be anything finite, map coordinates in float64 included: they are brought into the frame
+        that the network was made for. Features are what it was trained on (rgb / 255 − 0.5, say). Arrays give
+        arrays, tensors give tensors.
+        """
+        with self._evaluating():
+            given, pyramid = self._prepare(xyz, features)
+            logits: Tensor = self(given, pyramid)
+        logits = logits if np.ndim(xyz) == 3 else logits[0]
+        return logits if isinstance(xyz, Tensor) else logits.cpu().numpy()
+
+    def _prepare(self, xyz: Array, features: Array | None) -> tuple[Tensor | None, Pyramid]:
+        weight = self.head.logits.weight
+        coordinates = torch.as_tensor(xyz)
+        if coordinates.ndim == 2:
+            coordinates = coordinates[None]
+        if not coordinates.is_floating_point():
+            coordinates = coordinates.double()
+        check_coordinates(coordinates)
+        frame = FRAMES[self.task](coordinates.to(weight.device)).to(weight.dtype)
+        pyramid = build_pyramid(frame, self.plan)
+        if features is None:
+            return None, pyramid
+        given = torch.as_tensor(features).to(weight)
+        return given if given.ndim == 3 else given[None], pyramid
+
+    def _check(self, features: Tensor | None, pyramid: Pyramid) -> None:
+        xyz, weight = pyramid.levels[0], self.head.logits.weight
+        if xyz.dtype != weight.dtype:
+            raise InputError(
+                "pyramid",
+                expected=f"{weight.dtype} coordinates, as the weights are",
+                found=str(xyz.dtype),
+                remedy="Shift the cloud before casting it: shift_to_float32(xyz).",
+            )
+        width = self.in_features
+        if width == 0 and features is None:
+            return
+        found = "none" if features is None else str(tuple(features.shape))
+        if features is None or tuple(features.shape) != (*xyz.shape[:2], width):
+            raise InputError(
+                "features",
+                expected=f"shape {(*xyz.shape[:2], width)}" if width else "none: this network takes xyz only",
+                found=found,
+                remedy=f"create_model(..., in_features={_width(features)}) makes a network for such input.",
+            )
+        if not torch.isfinite(features).all():
+            bad = int((~torch.isfinite(features)).sum())
+            raise InputError("features", expected="finite numbers", found=f"{bad} NaN or infinite values")
+
+    @contextmanager
+    def _evaluating(self) -> Iterator[None]:
+        was_training = self.training
+        self.eval()
+        try:
+            with torch.no_grad():
+                yield
+        finally:
+            self.train(was_training)
+
+
+def room_frame(xyz: Tensor) -> Tensor:
+    """The room frame of S3DIS (B, N, 3), float32: x and y centred, z from 0."""
+    return shift_to_float32(xyz)[0]
+
+
+def unit_sphere(xyz: Tensor) -> Tensor:
+    """The frame of the ModelNet releases (B, N, 3), float32: centred, scaled into the unit sphere."""
+    centred = (xyz.double() - xyz.double().mean(dim=1, keepdim=True)).float()
+    radius = centred.norm(dim=-1).amax(dim=1)[:, None, None]
+    return centred / radius.clamp_min(torch.finfo(torch.float32).tiny)
+
+
+FRAMES = MappingProxyType({"segmentation": room_frame, "classification": unit_sphere})
+"""The frame that the networks of a task are made for."""
+
+
+def _width(features: Tensor | None) -> int:
+    return 0 if features is None else features.shape[-1]

@@ -1,0 +1,51 @@
+"""The layers that the peers share: normalisation first, then activation; channels are always the last axis."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from point2node.models.batch_norm import BatchNorm
+from point2node.models.layers import Dense
+from point2node.models.operators.activation_norm import activate_and_normalise_
+
+
+class NormalisedDense(Dense):
+    """linear without bias → batch norm → ReLU, or leaky ReLU where a slope is given.
+
+    The published layers have a bias too, which the norm takes away again: it would never learn.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, slope: float = 0.0) -> None:
+        super().__init__(in_channels, out_channels)
+        self.norm = BatchNorm(out_channels, eps=1e-5, momentum=0.1)
+        self.slope = slope
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(…, in_channels) → (…, out_channels)."""
+        return self.activate(self.linear(x))
+
+    def activate(self, z: Tensor) -> Tensor:
+        """What follows the linear map; z (…, out_channels) may be overwritten."""
+        z = activate_and_normalise_(z, self.norm, activation=False)
+        return F.leaky_relu(z, self.slope) if self.slope else F.relu(z)
+
+
+class Mlp(nn.Sequential):
+    """The same layers for every point, one after the other: the papers' mlp(…)."""
+
+    def __init__(self, in_channels: int, widths: Sequence[int], slope: float = 0.0) -> None:
+        super().__init__(*(NormalisedDense(*pair, slope) for pair in pairwise((in_channels, *widths))))
+
+    def macs(self, rows: int) -> int:
+        """Multiply-accumulates for ``rows`` vectors."""
+        return sum(layer.macs(rows) for layer in self if isinstance(layer, Dense))
+
+
+def join_features(xyz: Tensor, features: Tensor | None) -> Tensor:
+    """(…, 3) and (…, C) give (…, 3 + C); without features the coordinates alone."""
+    return xyz if features is None else torch.cat([xyz, features], dim=-1)

@@ -1,0 +1,129 @@
+"""What must hold for every network of the catalogue, in both tasks."""
+
+import numpy as np
+import pytest
+import torch
+
+from point2node.core.errors import InputError
+from point2node.geometry.pyramid import build_pyramid
+from point2node.models.catalogue import MODELS, create_model
+from point2node.models.network import room_frame, unit_sphere
+from tests.small_networks import random_input, renumber, small_network, small_peer
+
+EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
+EVERY_TASK = pytest.mark.parametrize("task", ["segmentation", "classification"])
+
+
+def network(name, task):
+    return small_network(task, "point2node") if name == "point2node" else small_peer(name, task)
+
+
+def crowded_input(model, clouds=4):
+    """Clouds dense enough that balls of the published radii hold several points."""
+    return random_input(model, clouds, points=128, side=0.4)
+
+
+@EVERY_MODEL
+@EVERY_TASK
+def test_every_parameter_receives_a_gradient(name, task):
+    model = network(name, task).train()
+    (model(*crowded_input(model)) ** 2).sum().backward()
+    for parameter_name, parameter in model.named_parameters():
+        assert parameter.grad is not None, parameter_name
+        assert torch.isfinite(parameter.grad).all(), parameter_name
+        assert torch.count_nonzero(parameter.grad), parameter_name
+
+
+@EVERY_MODEL
+@EVERY_TASK
+def test_renumbering_the_points_only_renumbers_the_result(name, task):
+    model = network(name, task)
+    features, pyramid = crowded_input(model, clouds=2)
+    generator = torch.Generator().manual_seed(1)
+    orders = [torch.randperm(level.shape[1], generator=generator) for level in pyramid.levels]
+    logits = model(features, pyramid)
+    expected = logits[:, orders[0]] if task == "segmentation" else logits
+    given = None if features is None else features[:, orders[0]]
+    renumbered = model(given, renumber(pyramid, model.plan, orders))
+    torch.testing.assert_close(renumbered, expected, rtol=1e-10, atol=1e-12)
+
+
+@EVERY_MODEL
+@EVERY_TASK
+def test_a_batch_of_clouds_gives_the_same_result_as_each_cloud_alone(name, task):
+    model = network(name, task)
+    xyz = torch.rand(3, 128, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    features = xyz if model.in_features else None
+    batch = model.run(xyz, features)
+    for b in range(3):
+        alone = model.run(xyz[b], None if features is None else features[b])
+        torch.testing.assert_close(batch[b], alone, rtol=1e-10, atol=1e-12)
+
+
+@EVERY_MODEL
+@EVERY_TASK
+def test_a_model_says_what_it_is_made_for_and_runs_on_arrays(name, task):
+    model = network(name, task).train()
+    xyz = np.random.default_rng(0).random((128, 3))
+    logits = model.run(xyz, xyz if model.in_features else None)
+    assert model.task == task
+    assert isinstance(logits, np.ndarray)
+    assert logits.shape == ((128, 5) if task == "segmentation" else (5,))
+    assert np.isfinite(logits).all()
+    assert model.training
+    assert model.macs(128) > 0
+
+
+@EVERY_MODEL
+@EVERY_TASK
+def test_in_training_a_segmenter_labels_points_and_a_classifier_the_cloud_or_its_nodes(name, task):
+    model = network(name, task).train()
+    logits = model(*crowded_input(model))
+    if task == "segmentation":
+        assert logits.shape == (4, 128, 5)
+    else:
+        assert logits.shape[0] == 4
+        assert logits.shape[-1] == 5
+        assert logits.ndim == (3 if name == "point2node" else 2)
+
+
+@EVERY_MODEL
+@EVERY_TASK
+def test_evaluation_adds_no_penalty_and_gives_the_same_bits_twice(name, task):
+    model = network(name, task)
+    features, pyramid = crowded_input(model)
+    assert torch.equal(model(features, pyramid), model(features, pyramid))
+    assert model.penalty() is None
+
+
+@EVERY_MODEL
+def test_the_same_seed_gives_the_same_bits_in_a_training_step(name):
+    def step():
+        torch.manual_seed(5)
+        model = create_model(name, preset="tiny")
+        xyz, rgb = torch.rand(2, 256, 3), torch.rand(2, 256, 3)
+        model(rgb, build_pyramid(xyz, model.plan)).square().mean().backward()
+        return [parameter.grad for parameter in model.parameters()]
+
+    assert all(torch.equal(a, b) for a, b in zip(step(), step(), strict=True))
+
+
+@EVERY_MODEL
+def test_input_that_the_network_was_not_made_for_is_refused(name):
+    xyz = np.random.default_rng(0).random((256, 3))
+    model = create_model(name, preset="tiny")
+    with pytest.raises(InputError, match=r"shape \(1, 256, 3\), found none"):
+        model.run(xyz)
+    with pytest.raises(InputError, match="finite"):
+        model.run(np.where(xyz > 0.99, np.nan, xyz), xyz)
+
+
+def test_the_room_frame_is_centred_and_stands_on_the_floor():
+    xyz = torch.tensor([[[10.0, 20.0, 5.0], [12.0, 26.0, 8.0]]])
+    assert room_frame(xyz).tolist() == [[[-1.0, -3.0, 0.0], [1.0, 3.0, 3.0]]]
+
+
+def test_the_unit_sphere_holds_the_centred_cloud_and_a_single_place_stays_finite():
+    xyz = torch.tensor([[[1.0, 1.0, 1.0], [1.0, 1.0, 5.0]]])
+    assert unit_sphere(xyz).tolist() == [[[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]]]
+    assert unit_sphere(torch.ones(1, 3, 3)).abs().max() == 0
