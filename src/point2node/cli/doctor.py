@@ -41,7 +41,10 @@ def doctor(
         return
     if root is None:
         raise InputError("ROOT", expected=f"the folder of {dataset.value}", found="none")
-    diagnosis = _examine(dataset, root, repair, workers)
+    from point2node.data.refusals import refusals_named
+
+    with refusals_named(repair or root):
+        diagnosis = _examine(dataset, root, repair, workers)
     if as_json:
         print(json.dumps(diagnosis.as_dict(), indent=1, ensure_ascii=False))
     else:

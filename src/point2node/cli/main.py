@@ -8,9 +8,13 @@ from typing import Annotated, Any
 import typer
 
 from point2node._version import __version__
+from point2node.cli.ablate import ablate
 from point2node.cli.doctor import doctor
+from point2node.cli.evaluate import evaluate
 from point2node.cli.models import models
 from point2node.cli.prepare import prepare
+from point2node.cli.report import report
+from point2node.cli.train import train
 from point2node.core.errors import InputError
 
 
@@ -50,3 +54,7 @@ def point2node(
 app.command()(models)
 app.command()(prepare)
 app.command()(doctor)
+app.command()(train)
+app.command()(evaluate)
+app.command()(ablate)
+app.command()(report)

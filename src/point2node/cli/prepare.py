@@ -56,11 +56,13 @@ def prepare(
     Example: point2node prepare s3dis Stanford3dDataset_v1.2_Aligned_Version --out stores/s3dis
     """
     from point2node.data.preparation import prepare as prepare_store
+    from point2node.data.refusals import refusals_named
 
-    found = _find(dataset, root, out=out, repairs=repairs, classes=classes, seed=seed, rooms=rooms, up=up)
+    with refusals_named(root or out):
+        found = _find(dataset, root, out=out, repairs=repairs, classes=classes, seed=seed, rooms=rooms, up=up)
     try:
-        with _progress() as report:
-            prepared = prepare_store(found, out, workers=workers, skip_damaged=skip_damaged, report=report)
+        with _progress() as report, refusals_named(out):
+            prepared = prepare_store(found, out, workers=workers, skip_damaged=skip_damaged, wait=False, report=report)
     except KeyboardInterrupt:
         print("point2node: stopped; the same command goes on from here.", file=sys.stderr)
         raise typer.Exit(code=130) from None

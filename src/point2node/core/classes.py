@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import colorsys
 from dataclasses import dataclass
+from types import MappingProxyType
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ SCANNET = (
     SemanticClass("cabinet", 19, (31, 119, 180)),
     SemanticClass("otherfurniture", 20, (82, 84, 163)),
 )
+
+CLASS_LISTS = MappingProxyType({"s3dis": S3DIS, "scannet": SCANNET})
 
 
 def spread_colour(number: int, count: int) -> tuple[int, int, int]:

@@ -6,6 +6,7 @@ another step.
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -65,10 +66,25 @@ class BatchLoader:
 
     ``state_dict`` (epoch, step, seed) is all that resuming needs. The state moves when a batch is handed out, so
     batches that workers had built ahead are built again after a resume, to the same bits.
+
+    Args:
+        source: what samples are drawn from.
+        plan: the geometry that the network asks for.
+        batch_size: B, over all processes together.
+        seed: with the step, all that a batch depends on.
+        workers: processes that build batches ahead.
+        part: which of how many training processes this is: each gets an equal share of every batch.
     """
 
     def __init__(
-        self, source: SampleSource, plan: PyramidPlan, *, batch_size: int, seed: int, workers: int = 0
+        self,
+        source: SampleSource,
+        plan: PyramidPlan,
+        *,
+        batch_size: int,
+        seed: int,
+        workers: int = 0,
+        part: tuple[int, int] = (0, 1),
     ) -> None:
         if not 1 <= batch_size <= len(source):
             raise InputError(
@@ -77,7 +93,9 @@ class BatchLoader:
                 found=str(batch_size),
                 remedy="Choose a smaller batch_size or give more data.",
             )
-        self._steps = _Steps(source, plan, batch_size, seed)
+        if batch_size % part[1]:
+            raise InputError("batch_size", expected=f"a multiple of the {part[1]} processes", found=str(batch_size))
+        self._steps = _Steps(source, plan, batch_size, seed, part)
         self._workers = workers
         self.seed = seed
         self.step = 0
@@ -94,7 +112,7 @@ class BatchLoader:
             sampler=_StepsFrom(self.step),
             num_workers=self._workers,
             multiprocessing_context="spawn" if self._workers else None,
-            worker_init_fn=_use_one_thread if self._workers else None,
+            worker_init_fn=_settle_worker if self._workers else None,
             prefetch_factor=2 if self._workers else None,
         )
         for batch in loader:
@@ -128,14 +146,18 @@ class _StepsFrom:
 class _Steps(Dataset[Batch]):
     """Batch number ``step``, made from nothing but the seed and that number."""
 
-    def __init__(self, source: SampleSource, plan: PyramidPlan, batch_size: int, seed: int) -> None:
-        self._source, self._plan, self._batch_size, self._seed = source, plan, batch_size, seed
+    def __init__(
+        self, source: SampleSource, plan: PyramidPlan, batch_size: int, seed: int, part: tuple[int, int]
+    ) -> None:
+        self._source, self._plan, self._batch_size, self._seed, self._part = source, plan, batch_size, seed, part
         self.per_epoch = len(source) // batch_size
 
     def __getitem__(self, step: int) -> Batch:
         epoch, place = divmod(step, self.per_epoch)
         order = np.random.default_rng([self._seed, epoch]).permutation(len(self._source))
-        numbers = order[place * self._batch_size : (place + 1) * self._batch_size].tolist()
+        batch = order[place * self._batch_size : (place + 1) * self._batch_size]
+        rank, processes = self._part
+        numbers = np.split(batch, processes)[rank].tolist()
         return make_batch(
             [self._source.draw(number, np.random.default_rng([self._seed, epoch, number])) for number in numbers],
             self._plan,
@@ -154,6 +176,7 @@ def make_batch(samples: list[Sample], plan: PyramidPlan, *, seed: int) -> Batch:
     )
 
 
-def _use_one_thread(_: Any) -> None:
-    """Workers share the cores with the network: each keeps to one."""
+def _settle_worker(_: Any) -> None:
+    """Workers share the cores with the network: each keeps to one. Ctrl-C is the parent's to answer."""
     torch.set_num_threads(1)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -18,6 +18,7 @@ from point2node.geometry.blocks import PAPER, BlockRules, training_group
 
 Feature = Literal["rgb", "normals"]
 NO_AUGMENTATION = Augmentation()
+NO_TURN = np.eye(3)
 
 
 class RoomBlocks:
@@ -46,13 +47,17 @@ class RoomBlocks:
         if not scenes:
             raise InputError(store.path, expected="at least one scene to draw from", found="none")
         for name in scenes:
-            _check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
+            check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
+        self._arguments = (store, scenes, points, features, augmentation, rules, cache)
         self._store, self._scenes, self._points, self._features = store, scenes, points, features
         self._augmentation = augmentation
         folder = store.path / "blocks" if cache is None else cache
         offsets = (0.0, rules.side / 2)
         self._blocks = [blocks_of(store, name, rules, offsets, folder) for name in scenes]
         self._ends = np.cumsum([len(blocks) for blocks in self._blocks])
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return RoomBlocks, self._arguments  # a worker maps the files itself: pickled, memory maps are copies
 
     def __len__(self) -> int:
         return int(self._ends[-1])
@@ -66,14 +71,17 @@ class RoomBlocks:
         matrix = self._augmentation.draw(random)
         return Sample(
             xyz=transform_points(arrays["xyz"][chosen].astype(np.float32), matrix),
-            features=_features(arrays, chosen, self._features, matrix),
+            features=input_features(arrays, chosen, self._features, matrix),
             labels=self._store.number_labels(arrays["labels"][chosen]),
             scene=self._scenes[scene],
         )
 
 
 class ShapeClouds:
-    """The shapes of one split of a classification store: a sample is ``points`` random points of one shape."""
+    """Shapes of one split of a classification store: a sample is ``points`` random points of one shape.
+
+    ``numbers`` chooses some of the split's shapes; all of them if not given.
+    """
 
     def __init__(
         self,
@@ -82,37 +90,47 @@ class ShapeClouds:
         points: int,
         features: tuple[Feature, ...] = (),
         augmentation: Augmentation = NO_AUGMENTATION,
+        numbers: NDArray[np.int64] | None = None,
     ) -> None:
+        self._arguments = (store, split, points, features, augmentation, numbers)
         self._shapes = store.shapes(split)
         available = ("labels",) if self._shapes.normals is None else ("labels", "normals")
-        _check_arrays(f"{store.path}, split {split!r}", available, features)
+        check_arrays(f"{store.path}, split {split!r}", available, features)
         if points > self._shapes.xyz.shape[1]:
             found = f"shapes of {self._shapes.xyz.shape[1]} points"
             raise InputError(store.path, expected=f"shapes of at least {points} points", found=found)
         self._labels = store.number_labels(self._shapes.labels)
+        self.numbers = np.arange(len(self._shapes)) if numbers is None else numbers
         self._points, self._features, self._augmentation = points, features, augmentation
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return ShapeClouds, self._arguments  # see RoomBlocks
+
     def __len__(self) -> int:
-        return len(self._shapes)
+        return len(self.numbers)
 
     def draw(self, number: int, random: np.random.Generator) -> Sample:
-        """Random points of shape ``number``, in random order."""
+        """Random points of the ``number``-th of the shapes, in random order."""
+        number = int(self.numbers[number])
         chosen = random.permutation(self._shapes.xyz.shape[1])[: self._points]
         matrix = self._augmentation.draw(random)
         normals = self._shapes.normals
         arrays = {} if normals is None else {"normals": normals[number]}
         return Sample(
             xyz=transform_points(self._shapes.xyz[number][chosen], matrix),
-            features=_features(arrays, chosen, self._features, matrix),
+            features=input_features(arrays, chosen, self._features, matrix),
             labels=self._labels[number],
             scene=str(self._shapes.names[number]),
         )
 
 
-def _features(
-    arrays: Mapping[str, NDArray[Any]], chosen: NDArray[np.int64], wanted: tuple[Feature, ...], matrix: NDArray[Any]
+def input_features(
+    arrays: Mapping[str, NDArray[Any]],
+    chosen: NDArray[np.int64],
+    wanted: tuple[Feature, ...],
+    matrix: NDArray[Any] = NO_TURN,
 ) -> NDArray[np.float32] | None:
-    """Colours as rgb / 255 − 0.5; normals turn with the points."""
+    """The features of some points: colours as rgb / 255 − 0.5; normals turn with the points."""
     parts = []
     for name in wanted:
         values = arrays[name][chosen].astype(np.float32)
@@ -120,7 +138,8 @@ def _features(
     return np.concatenate(parts, axis=1, dtype=np.float32) if parts else None
 
 
-def _check_arrays(where: str, available: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+def check_arrays(where: str, available: tuple[str, ...], wanted: tuple[str, ...]) -> None:
+    """Refuse data that lacks something."""
     missing = [name for name in wanted if name not in available]
     if missing:
         raise InputError(where, expected=" and ".join(missing), found="only " + ", ".join(available))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
-from point2node.data.manifest import Manifest, SceneEntry, checksum_arrays, read_manifest
+from point2node.data.manifest import Manifest, SceneEntry, checksum_arrays, dump_json, read_manifest
 from point2node.data.sources import Shapes
 
 MANIFEST = "manifest.json"
@@ -27,10 +28,18 @@ class Store:
     path: Path
     manifest: Manifest
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return open_store, (self.path,)  # a worker reads the manifest itself
+
     @property
     def classes(self) -> tuple[SemanticClass, ...]:
         """The class list; a label is the ``value`` of one of them."""
         return self.manifest.class_list()
+
+    @property
+    def checksum(self) -> str:
+        """The SHA-256 of the manifest, which holds that of every scene: two stores with the same one are the same."""
+        return hashlib.sha256(dump_json(self.manifest).encode()).hexdigest()
 
     @property
     def splits(self) -> tuple[str, ...]:

@@ -1,0 +1,79 @@
+"""``point2node ablate``: the paper's nine rows in one sweep that can be stopped and gone on with."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from point2node.cli.progress import progress
+from point2node.cli.train import conclude, is_first_process
+from point2node.cli.watching import choose_watch
+from point2node.core.errors import InputError
+
+if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
+    from point2node.engine.run_folder import RunFolder
+
+
+def ablate(
+    preset: Annotated[str, typer.Argument(help="A preset of Point2Node.")],
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings that differ from it.")
+    ] = None,
+    seeds: Annotated[str, typer.Option(help="The seeds of each row, separated by commas.")] = "0,1,2",
+    variants: Annotated[str | None, typer.Option(help="Only these rows, separated by commas.")] = None,
+    data: Annotated[Path | None, typer.Option(help="A store or a raw data set; 'rooms' needs none.")] = None,
+    out: Annotated[Path, typer.Option(help="The folder in which each run gets its own.")] = Path("runs"),
+) -> None:
+    """Train and score every variant with every seed; each is a normal run folder. Run again, it goes on.
+
+    Example: point2node ablate tiny --seeds 0,1 steps=100
+    """
+    from point2node.cli.report import report as report_runs
+    from point2node.engine.run_folder import RunFolder
+    from point2node.engine.session import begin_or_resume, default_run
+    from point2node.engine.settings import load_preset
+    from point2node.models.point2node.stages import VARIANTS, find_variant
+
+    chosen = list(VARIANTS) if variants is None else variants.split(",")
+    for variant in chosen:
+        find_variant(variant)
+    for word in words or []:
+        if word.startswith(("seed=", "variant=")):
+            raise InputError("KEY=VALUE", expected="--seeds and --variants for these", found=word)
+    runs = []
+    for seed in _read_seeds(seeds):
+        for variant in chosen:
+            settings = load_preset(preset, [*(words or []), f"variant={variant}", f"seed={seed}"])
+            run = RunFolder(out / default_run(preset, settings).name)
+            with progress("preparing") as report:
+                watch = choose_watch(first_process=is_first_process())
+                outcome = begin_or_resume(preset, settings, data, run, watch, report)
+            conclude(run, outcome)
+            _score_once(run, data)
+            runs.append(run)
+    report_runs([str(run.path) for run in runs])
+
+
+def _read_seeds(text: str) -> list[int]:
+    seeds = [seed.strip() for seed in text.split(",")]
+    if not all(seed.isdigit() for seed in seeds) or len(set(seeds)) < len(seeds):
+        raise InputError("--seeds", expected="different whole numbers separated by commas", found=text)
+    return [int(seed) for seed in seeds]
+
+
+def _score_once(run: RunFolder, data: Path | None) -> None:
+    """Score the held-out split, unless that was done."""
+    from point2node.engine.scoring import choose_device, keep_result, open_scored_data, result_of, score_split
+    from point2node.engine.trained import load_trained
+
+    trained = load_trained(str(run.path))
+    assert trained.settings is not None
+    if any(run.evaluations.glob(f"{trained.settings.test_split}-best-*.json")):
+        return
+    with progress("preparing") as report:
+        store = open_scored_data(trained, data, report)
+    with progress(f"scoring {run.name}") as report:
+        evaluation = score_split(trained, store, None, None, None, report, choose_device())
+    keep_result(trained, result_of(trained, evaluation))

@@ -1,0 +1,122 @@
+"""``point2node evaluate``: the scores of trained weights, with the protocol they were had by."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from point2node.cli.progress import progress
+from point2node.core.errors import InputError
+
+if TYPE_CHECKING:  # pydantic is imported by the command itself: --help stays quick
+    from point2node.engine.settings import Rule
+
+
+class VoteRule(StrEnum):
+    """How votes decide."""
+
+    max_confidence = "max_confidence"
+    mean_probability = "mean_probability"
+
+
+class Which(StrEnum):
+    """Which of a run's weights."""
+
+    best = "best"
+    last = "last"
+
+
+def evaluate(
+    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="A run folder, or the name of shipped weights.")],
+    data: Annotated[Path | None, typer.Option(help="A store or a raw data set; the run's own if not given.")] = None,
+    split: Annotated[str | None, typer.Option(help="Which split; by default the one that was held out.")] = None,
+    votes: Annotated[int | None, typer.Option(min=1, help="How often each block or shape is labelled anew.")] = None,
+    rule: Annotated[VoteRule | None, typer.Option(help="How votes decide; the preset's if not given.")] = None,
+    weights: Annotated[Which, typer.Option(help="Which weights of a run.")] = Which.best,
+    six_fold: Annotated[bool, typer.Option("--six-fold", help="S3DIS: pool six runs, one for each area.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Also write the JSON to this file.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
+) -> None:
+    """Score trained weights: OA, mean class accuracy, mIoU and the IoU of each class.
+
+    Example: point2node evaluate runs/tiny-point2node-seed0 --json
+    """
+    from point2node.engine.scoring import (
+        check_six_folds,
+        choose_device,
+        keep_result,
+        open_scored_data,
+        pool_folds,
+        result_of,
+        score_split,
+    )
+    from point2node.engine.trained import load_trained
+
+    if len(runs) > 1 and not six_fold:
+        raise InputError("RUN", expected="one run, or six with --six-fold", found=str(len(runs)))
+    if six_fold and split is not None:
+        raise InputError("--six-fold", expected="no --split: each run is scored on its own area", found=split)
+    all_trained = [load_trained(name, weights.value) for name in runs]
+    if six_fold:
+        check_six_folds(all_trained)
+    device = choose_device()
+    evaluations = []
+    chosen: Rule | None = None if rule is None else rule.value
+    for trained in all_trained:
+        with progress("preparing") as report:
+            store = open_scored_data(trained, data, report)
+        with progress(f"scoring {trained.name}") as report:
+            evaluation = score_split(trained, store, split, votes, chosen, report, device)
+        keep_result(trained, result_of(trained, evaluation))
+        evaluations.append(evaluation)
+    result = pool_folds(all_trained, evaluations) if six_fold else result_of(all_trained[0], evaluations[0])
+    if out is not None:
+        from point2node.data.files.replacing import replacing
+
+        with replacing(out) as stream:
+            stream.write((json.dumps(result, indent=1) + "\n").encode())
+    if as_json:
+        print(json.dumps(result, indent=1))
+    else:
+        _print(result)
+
+
+def _print(result: dict[str, Any]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    protocol = result["protocol"]
+    shapes = protocol["task"] == "classification"
+    console = Console()
+    cut = "" if shapes else f", blocks of {protocol['block_side']} m at offsets {protocol['offsets']}"
+    console.print(
+        f"{result['run']} ({result['weights']} weights) on {protocol['dataset']}, split {protocol['split']}: "
+        f"{result['units']:,} {protocol['unit']}s; {protocol['points']} points at once, {protocol['votes']} votes, "
+        f"{protocol['rule']}{cut}",
+        markup=False,
+        highlight=False,
+        soft_wrap=True,
+    )
+    figures = [("OA", result["oa"]), ("mAcc", result["macc"])] + ([] if shapes else [("mIoU", result["miou"])])
+    print("  ".join(f"{name} {_percent(value)}" for name, value in figures))
+    if "single_vote" in result:
+        print(f"with a single vote: OA {_percent(result['single_vote']['oa'])}")
+    if "mean_of_folds" in result:
+        mean = result["mean_of_folds"]
+        print("mean of the folds, a second figure: " + "  ".join(f"{key} {_percent(mean[key])}" for key in mean))
+    table = Table("class", box=box.SIMPLE_HEAD)
+    for heading in ("accuracy",) if shapes else ("accuracy", "IoU"):
+        table.add_column(heading, justify="right")
+    for name in result["classes"]:
+        values = [result["accuracy"][name]] if shapes else [result["accuracy"][name], result["iou"][name]]
+        table.add_row(name, *map(_percent, values))
+    console.print(table)
+
+
+def _percent(value: float | None) -> str:
+    return "absent" if value is None else f"{100 * value:.2f} %"

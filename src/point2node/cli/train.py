@@ -1,0 +1,132 @@
+"""``point2node train``: a preset, data, and a run folder that holds everything."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from point2node.cli.progress import progress
+from point2node.cli.watching import choose_watch
+from point2node.core.errors import InputError
+
+if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
+    from point2node.engine.run_folder import RunFolder
+    from point2node.engine.training import Outcome
+
+AREAS = range(1, 7)
+
+
+def train(
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PRESET] [KEY=VALUE]...", help="A preset, then settings that differ from it."),
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="A prepared store, or a data set as it was downloaded; 'rooms' needs none.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder; runs/PRESET-VARIANT-seedS if not given.")] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run, to the same bits.")] = None,
+    all_areas: Annotated[
+        bool, typer.Option("--all-areas", help="S3DIS: the six folds in turn; goes on where it was stopped.")
+    ] = False,
+) -> None:
+    """Train a network. Stopped in any way, it goes on with --resume RUN and ends in the same weights.
+
+    Presets: s3dis, scannet, modelnet40, modelnet10, rooms, tiny, own, and NAME_modern with a modern recipe.
+
+    Example: point2node train tiny steps=200 seed=1
+    """
+    preset, overrides = split_words(words or [])
+    if resume is not None and (out is not None or all_areas):
+        raise InputError("--resume", expected="a run folder alone", found="--out or --all-areas as well")
+    if resume is None and preset is None:
+        from point2node.engine.settings import preset_names
+
+        raise InputError("PRESET", expected="one of " + ", ".join(preset_names()), found="none")
+    if all_areas:
+        assert preset is not None
+        _train_areas(preset, overrides, data, out)
+    elif resume is not None:
+        _resume(resume, preset, overrides, data)
+    else:
+        assert preset is not None
+        _begin(preset, overrides, data, out)
+
+
+def split_words(words: list[str]) -> tuple[str | None, list[str]]:
+    """The preset, if the first word is one, and the ``key=value`` words."""
+    return (words[0], words[1:]) if words and "=" not in words[0] else (None, words)
+
+
+def is_first_process() -> bool:
+    """Whether this is the process that writes and speaks; torchrun numbers them."""
+    return int(os.environ.get("RANK", "0")) == 0
+
+
+def _begin(preset: str, overrides: list[str], data: Path | None, out: Path | None) -> None:
+    from point2node.engine.run_folder import RunFolder
+    from point2node.engine.session import begin, default_run
+    from point2node.engine.settings import load_preset
+
+    settings = load_preset(preset, overrides)
+    run = RunFolder(out or default_run(preset, settings))
+    with progress("preparing") as report:
+        outcome = begin(preset, settings, data, run, choose_watch(first_process=is_first_process()), report)
+    conclude(run, outcome)
+
+
+def _resume(path: Path, preset: str | None, overrides: list[str], data: Path | None) -> None:
+    from point2node.engine.run_folder import RunFolder
+    from point2node.engine.session import resume
+
+    run = RunFolder(path)
+    with progress("preparing") as report:
+        outcome = resume(run, preset, overrides, data, choose_watch(first_process=is_first_process()), report)
+    conclude(run, outcome)
+
+
+def _train_areas(preset: str, overrides: list[str], data: Path | None, out: Path | None) -> None:
+    from point2node.engine.run_folder import RunFolder
+    from point2node.engine.session import begin_or_resume, default_run
+    from point2node.engine.settings import load_preset
+
+    if any(word.startswith("test_area=") for word in overrides):
+        raise InputError("--all-areas", expected="no test_area: every area is held out in turn", found="one")
+    for area in AREAS:
+        settings = load_preset(preset, [*overrides, f"test_area={area}"])
+        base = out or default_run(preset, settings)
+        run = RunFolder(base.with_name(f"{base.name}-area{area}"))
+        with progress("preparing") as report:
+            watch = choose_watch(first_process=is_first_process())
+            outcome = begin_or_resume(preset, settings, data, run, watch, report)
+        conclude(run, outcome)
+
+
+def conclude(run: RunFolder, outcome: Outcome | None) -> None:
+    """Draw the curve and say in one line how the training ended."""
+    if not is_first_process():
+        return
+    if outcome is None:
+        print(f"{run.path}: finished already")
+        return
+    from point2node.report.curve import draw_curve
+
+    draw_curve(run.history, run.curve, run.name)
+    if not outcome.finished:
+        print(
+            f"point2node: stopped at step {outcome.step} of {outcome.summary['steps']}; "
+            f"go on with: point2node train --resume {run.path}",
+            file=sys.stderr,
+        )
+        raise typer.Exit(code=130)
+    summary = outcome.summary
+    best = summary["best_score"]
+    score = "" if best is None else f"; best {best:.3f} at step {summary['best_step']}"
+    print(
+        f"{run.path}: {summary['steps']} steps in {summary['seconds']:.0f} s{score}; "
+        f"{summary['points_per_second']:,} points/s, waited for data {summary['waited_for_data']:.1%} of the time"
+    )

@@ -1,0 +1,103 @@
+"""What a person sees of a training: a live bar on a terminal, plain lines elsewhere; both on stderr."""
+
+from __future__ import annotations
+
+import sys
+import time
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from point2node.engine.training import Watch
+
+SECONDS_BETWEEN_LINES = 10.0
+
+
+class PlainWatch:
+    """A line now and then."""
+
+    def begin(self, steps: int, done: int) -> None:
+        """Say where training starts."""
+        self._steps, self._done, self._start = steps, done, time.monotonic()
+        self._next = self._start
+        if done:
+            self.say(f"resumed at step {done} of {steps}")
+
+    def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
+        """Print a line if the last one is old."""
+        now = time.monotonic()
+        if now < self._next and step < self._steps:
+            return
+        self._next = now + SECONDS_BETWEEN_LINES
+        left = timedelta(seconds=round((now - self._start) / (step - self._done) * (self._steps - step)))
+        self.say(f"step {step}/{self._steps}, {describe(epoch, values)}, {left} left")
+
+    def say(self, line: str) -> None:
+        """Print it."""
+        print(line, file=sys.stderr, flush=True)
+
+    def end(self) -> None:
+        """Nothing is left to close."""
+
+
+class LiveWatch:
+    """A progress bar with the latest figures."""
+
+    def begin(self, steps: int, done: int) -> None:
+        """Show the bar."""
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+        columns: tuple[Any, ...] = (
+            TextColumn("training"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TextColumn("{task.description}"),
+            TimeRemainingColumn(),
+        )
+        self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+        self._task = self._bar.add_task("compiling kernels, once", total=steps, completed=done)
+        self._bar.start()
+
+    def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
+        """Move the bar."""
+        self._bar.update(self._task, completed=step, description=describe(epoch, values))
+
+    def say(self, line: str) -> None:
+        """Print above the bar."""
+        self._bar.console.print(line, markup=False, highlight=False)
+
+    def end(self) -> None:
+        """Leave the bar as it is."""
+        self._bar.stop()
+
+
+class SilentWatch:
+    """For all processes but the first."""
+
+    def begin(self, steps: int, done: int) -> None:
+        """Say nothing."""
+
+    def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
+        """Say nothing."""
+
+    def say(self, line: str) -> None:
+        """Say nothing."""
+
+    def end(self) -> None:
+        """Say nothing."""
+
+
+def describe(epoch: int, values: dict[str, float]) -> str:
+    """The figures of a step in words."""
+    return (
+        f"epoch {epoch}, loss {values['loss']:.3f}, accuracy {values['accuracy']:.3f}, "
+        f"{values['points_per_second'] / 1000:.1f}k points/s"
+    )
+
+
+def choose_watch(*, first_process: bool) -> Watch:
+    """Who watches here."""
+    if not first_process:
+        return SilentWatch()
+    return LiveWatch() if sys.stderr.isatty() else PlainWatch()

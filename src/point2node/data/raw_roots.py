@@ -1,0 +1,50 @@
+"""A data set as it was downloaded, used as if it were prepared: it is prepared into a cache first."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+
+from point2node.core.errors import InputError
+from point2node.data.cache import cache_folder
+from point2node.data.generated import list_rooms
+from point2node.data.modelnet import find_modelnet
+from point2node.data.own_files import find_own_files
+from point2node.data.preparation import Report, prepare
+from point2node.data.s3dis import find_s3dis
+from point2node.data.scannet import find_scannet
+from point2node.data.sources import Dataset
+from point2node.data.store import MANIFEST, Store, open_store
+
+
+def find_folder(root: Path) -> Dataset:
+    """Own clouds whose class list lies beside them."""
+    return find_own_files(root, root / "classes.yaml")
+
+
+FINDERS: MappingProxyType[str, Callable[[Path], Dataset]] = MappingProxyType(
+    {"s3dis": find_s3dis, "scannet": find_scannet, "modelnet": find_modelnet, "folder": find_folder}
+)
+
+
+def open_data(dataset: str, data: Path, report: Report = lambda done, total, name: None) -> Store:
+    """The store in ``data``, or the one that the raw root ``data`` is prepared into; only what changed is read."""
+    if (data / MANIFEST).is_file():
+        return open_store(data)
+    if not data.is_dir():
+        raise InputError(data, expected="a prepared store or the folder of a data set", found="nothing there")
+    if dataset not in FINDERS:
+        raise InputError(data, expected="a prepared store", found="a folder without a manifest.json")
+    mark = hashlib.sha256(f"{dataset} {data.resolve()}".encode()).hexdigest()[:12]
+    store = cache_folder() / "stores" / f"{dataset}-{mark}"
+    prepare(FINDERS[dataset](data), store, report=report)
+    return open_store(store)
+
+
+def open_generated_rooms(rooms: int, seed: int, report: Report = lambda done, total, name: None) -> Store:
+    """Generated rooms, made on first use and kept in the cache."""
+    store = cache_folder() / "stores" / f"rooms-{rooms}-seed{seed}"
+    prepare(list_rooms(rooms, seed), store, report=report)
+    return open_store(store)

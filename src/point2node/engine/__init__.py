@@ -1,0 +1,1 @@
+"""Training and scoring: settings, the training loop, checkpoints, votes, metrics, evaluation."""

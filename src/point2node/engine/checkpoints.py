@@ -1,0 +1,116 @@
+"""The state of a training in one file: all that going on to the same bits needs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from point2node.core.errors import InputError
+from point2node.engine.averaging import WeightAverage
+from point2node.engine.run_folder import RunFolder
+from point2node.engine.weights import WeightsCard, load_tensors, read_tensors, write_tensors, write_weights
+
+
+@dataclass
+class Progress:
+    """How far a training is. Batches and dropout are functions of (seed, step): they need no state of their own."""
+
+    seed: int
+    epoch: int = 0
+    step: int = 0
+    best_score: float | None = None
+    best_step: int | None = None
+    loss_sum: float = 0.0
+    weight_sum: float = 0.0
+    right: float = 0.0
+    labelled: float = 0.0
+    """What was gathered since the last line of the history."""
+
+    def clear_sums(self) -> None:
+        """Begin the next line of the history."""
+        self.loss_sum = self.weight_sum = self.right = self.labelled = 0.0
+
+
+def write_state(
+    path: Path,
+    network: nn.Module,
+    optimiser: torch.optim.Optimizer,
+    average: WeightAverage | None,
+    progress: Progress,
+) -> None:
+    """Weights, the optimiser's moments, the mean of the weights, and the progress, in one atomic step."""
+    tensors = {f"network/{name}": tensor for name, tensor in network.state_dict().items()}
+    for number, values in optimiser.state_dict()["state"].items():
+        tensors |= {f"optimiser/{number}/{name}": torch.as_tensor(value) for name, value in values.items()}
+    if average is not None:
+        tensors |= {f"average/{name}": tensor for name, tensor in average.tensors.items()}
+    write_tensors(path, tensors, json.dumps(asdict(progress), sort_keys=True))
+
+
+def read_state(
+    path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, average: WeightAverage | None
+) -> Progress:
+    """Put a saved state back; it must be of the same network and recipe."""
+    tensors, note = read_tensors(path)
+    progress = _read_progress(path, note)
+    load_tensors(path, network, _under("network/", tensors))
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in _under("optimiser/", tensors).items():
+        number, _, key = name.partition("/")
+        moments.setdefault(int(number), {})[key] = tensor
+    optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
+    saved = _under("average/", tensors)
+    if (average is None) != (not saved):
+        raise InputError(path, expected="a state of these settings (ema_decay)", found="one of others")
+    if average is not None:
+        average.load(saved)
+    return progress
+
+
+def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
+    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}
+
+
+def _read_progress(path: Path, note: Any) -> Progress:
+    names = {field.name for field in fields(Progress)}
+    if not isinstance(note, dict) or set(note) != names:
+        raise InputError(path, expected="the state of a training", found="another file of ours or a damaged one")
+    return Progress(**note)
+
+
+class Keeper:
+    """Writes the weights and the state."""
+
+    def __init__(
+        self,
+        run: RunFolder,
+        network: nn.Module,
+        optimiser: torch.optim.Optimizer,
+        average: WeightAverage | None,
+        card: WeightsCard,
+    ) -> None:
+        self.run, self.average, self.saved_step = run, average, 0
+        self._network, self._optimiser, self._card = network, optimiser, card
+
+    @property
+    def _kept(self) -> dict[str, Tensor]:
+        return self.average.tensors if self.average else self._network.state_dict()
+
+    def checkpoint(self, progress: Progress) -> None:
+        """State first: it alone is resumed from. A full disk leaves the previous one as it was."""
+        try:
+            write_state(self.run.state, self._network, self._optimiser, self.average, progress)
+            write_weights(self.run.last, self._kept, self._card)
+        except InputError as error:
+            remedy = f"The checkpoint of step {self.saved_step} is whole: make room, then use --resume {self.run.path}."
+            raise InputError(error.where, expected=error.expected, found=error.found, remedy=remedy) from error
+        self.saved_step = progress.step
+
+    def write_best(self) -> None:
+        """The weights as they are now are the best."""
+        write_weights(self.run.best, self._kept, self._card)

@@ -1,0 +1,60 @@
+"""The history of a training: a table in CSV, the same values for TensorBoard, and the curve."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from pathlib import Path
+
+from point2node.core.errors import InputError
+from point2node.data.files.replacing import replacing
+
+COLUMNS = (
+    "step",
+    "epoch",
+    "loss",
+    "accuracy",
+    "learning_rate",
+    "points_per_second",
+    "val_oa",
+    "val_macc",
+    "val_miou",
+)
+
+
+class History:
+    """Adds a line now and then; a resumed run goes on below the step that it resumes from."""
+
+    def __init__(self, path: Path, tensorboard: Path, step: int) -> None:
+        rows = [row for row in read_history(path) if int(row["step"]) <= step] if path.is_file() else []
+        text = io.StringIO()
+        writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+        with replacing(path) as stream:
+            stream.write(text.getvalue().encode())
+        from tensorboardX import SummaryWriter  # slow to import, and only training writes it
+
+        self._path = path
+        self._board = SummaryWriter(str(tensorboard), purge_step=step + 1 if step else None)
+
+    def add(self, step: int, values: Mapping[str, float | int]) -> None:
+        """One line; columns without a value stay empty."""
+        with self._path.open("a", encoding="utf-8", newline="") as stream:
+            csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerow({"step": step, **values})
+        for name, value in values.items():
+            self._board.add_scalar(name, value, step)
+
+    def close(self) -> None:
+        """Let TensorBoard's writer finish."""
+        self._board.close()
+
+
+def read_history(path: Path) -> list[dict[str, str]]:
+    """The lines of a history; one that a kill left half written is dropped."""
+    try:
+        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(path, expected="the history of a run", found=str(error)) from error
+    return [row for row in rows if None not in row.values() and (row.get("step") or "").isdigit()]

@@ -1,0 +1,97 @@
+"""Scores out of one pooled confusion matrix; an absent class is NaN, never 0."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from point2node.geometry.sampling import grid_sampling
+
+Labels = NDArray[np.int64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Fractions from 0 to 1; NaN where nothing was there to score."""
+
+    oa: float
+    """Overall accuracy: the share of units that are right."""
+    macc: float
+    """Mean over the classes of the share that was found."""
+    miou: float
+    """Mean over the classes of intersection over union."""
+    accuracy: dict[str, float]
+    iou: dict[str, float]
+
+
+def count_confusion(truth: Labels, predicted: Labels, classes: int) -> Counts:
+    """How often each true class (rows) was predicted as each class (columns); a truth of −1 is left out."""
+    kept = truth >= 0
+    return np.bincount(truth[kept] * classes + predicted[kept], minlength=classes * classes).reshape(classes, classes)
+
+
+def score(confusion: Counts, names: Sequence[str]) -> Scores:
+    """All scores of a confusion matrix. A class that the truth does not hold is NaN and left out of the means.
+
+    With TP, FP, FN of a class: accuracy TP / (TP + FN), IoU TP / (TP + FP + FN).
+    """
+    right = np.diagonal(confusion).astype(float)
+    true, predicted = confusion.sum(axis=1), confusion.sum(axis=0)
+    absent = true == 0
+    with np.errstate(invalid="ignore", divide="ignore"):
+        accuracy = np.where(absent, np.nan, right / true)
+        iou = np.where(absent, np.nan, right / (true + predicted - right))
+        overall = right.sum() / confusion.sum()
+    return Scores(
+        oa=float(overall),
+        macc=_mean_of_present(accuracy),
+        miou=_mean_of_present(iou),
+        accuracy=dict(zip(names, accuracy.tolist(), strict=True)),
+        iou=dict(zip(names, iou.tolist(), strict=True)),
+    )
+
+
+def _mean_of_present(values: NDArray[np.float64]) -> float:
+    present = values[~np.isnan(values)]
+    return float(present.mean()) if len(present) else float("nan")
+
+
+def voxel_labels(
+    xyz: NDArray[np.floating], truth: Labels, predicted: Labels, side: float, classes: int
+) -> tuple[Labels, Labels]:
+    """Truth and prediction of every occupied voxel: its first point's label, and the majority of its points'.
+
+    Of equally frequent predictions the lowest class counts. The grid starts at the scene's minimum corner. (The
+    reference script hashes voxels so that some at the border collide; here every voxel is itself.)
+    """
+    first, voxel = grid_sampling(torch.from_numpy(np.ascontiguousarray(xyz)), side)
+    counts = np.bincount(voxel.numpy() * classes + predicted, minlength=len(first) * classes)
+    return truth[first.numpy()], counts.reshape(-1, classes).argmax(axis=1)
+
+
+class Calibration:
+    """How far confidence is from accuracy, gathered in bins of equal width."""
+
+    BINS = 15
+
+    def __init__(self) -> None:
+        self.counts = np.zeros((3, self.BINS))  # how many, the sum of their confidence, how many were right
+
+    def add(self, truth: Labels, predicted: Labels, confidence: NDArray[np.floating]) -> None:
+        """Gather the predictions of units whose truth is known."""
+        kept = truth >= 0
+        sure = confidence[kept].astype(np.float64)
+        bins = np.clip((sure * self.BINS).astype(np.int64), 0, self.BINS - 1)
+        for row, weights in enumerate((np.ones(len(sure)), sure, (truth == predicted)[kept].astype(np.float64))):
+            self.counts[row] += np.bincount(bins, weights, minlength=self.BINS)
+
+    @property
+    def expected_error(self) -> float:
+        """Expected calibration error: Σ share of the bin · |accuracy − mean confidence|."""
+        total, confident, right = self.counts
+        return float(np.abs(right - confident).sum() / total.sum()) if total.sum() else float("nan")

@@ -1,0 +1,70 @@
+"""The protocol of a score: everything that has to be alike before two figures may stand side by side."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from point2node.data.store import Store
+from point2node.engine.settings import Rule
+from point2node.engine.weights import WeightsCard
+from point2node.geometry.blocks import BlockRules
+
+
+@dataclass(frozen=True)
+class Protocol:
+    """How a figure was had."""
+
+    task: str
+    dataset: str
+    split: str
+    data: str
+    """The checksum of the store's manifest."""
+    voxel: float | None
+    """Metres; the side of the voxels that are scored instead of points."""
+    points: int
+    """N, the points that the network sees at once."""
+    votes: int
+    rule: Rule
+    blocks: BlockRules | None
+    """How scenes are cut; None for shapes."""
+    ignored: tuple[str, ...]
+    """Classes that are neither learnt nor scored."""
+
+    @property
+    def unit(self) -> str:
+        """What is counted."""
+        if self.task == "classification":
+            return "shape"
+        return "point" if self.voxel is None else f"voxel {self.voxel} m"
+
+    @property
+    def offsets(self) -> tuple[float, ...]:
+        """The "zero" and the "half" blocks; a shape is not cut."""
+        return () if self.blocks is None else (0.0, self.blocks.side / 2)
+
+    def as_dict(self) -> dict[str, Any]:
+        """The protocol as results state it."""
+        values = asdict(self) | {"unit": self.unit, "offsets": list(self.offsets), "ignored": list(self.ignored)}
+        blocks = values.pop("blocks")
+        keys = {"side": "block_side", "grid": "block_grid", "max_points": "block_points"}
+        return values | {name: blocks[key] if blocks else None for key, name in keys.items()}
+
+
+def protocol_of(
+    card: WeightsCard, store: Store, split: str, votes: int | None = None, rule: Rule | None = None
+) -> Protocol:
+    """The protocol that weights ask for on one split of a store, unless told otherwise."""
+    shapes = store.manifest.task == "classification"
+    return Protocol(
+        task=store.manifest.task,
+        dataset=store.manifest.dataset,
+        split=split,
+        data=store.checksum,
+        voxel=None if shapes else card.voxel,
+        points=card.points,
+        votes=card.votes if votes is None else votes,
+        rule=card.rule if rule is None else rule,
+        blocks=None if shapes else card.block_rules,
+        ignored=tuple(one.name for one in store.classes if one.value in store.manifest.ignored),
+    )

@@ -1,0 +1,140 @@
+"""Scores of trained weights, as ``evaluate`` gives them: one split, or the six folds of S3DIS pooled."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from point2node.core.errors import InputError
+from point2node.data.preparation import Report
+from point2node.data.raw_roots import open_data, open_generated_rooms
+from point2node.data.store import Store
+from point2node.engine.division import find_part
+from point2node.engine.evaluation import Evaluation, evaluate
+from point2node.engine.protocol import Protocol, protocol_of
+from point2node.engine.settings import Rule
+from point2node.engine.trained import Trained
+from point2node.models.layers import count_parameters
+
+FORMAT = 1
+FOLDS = tuple(f"Area_{area}" for area in range(1, 7))
+
+
+def choose_device(accelerator: str = "auto") -> torch.device:
+    """CUDA where it is, unless told otherwise."""
+    if accelerator == "auto":
+        accelerator = "cuda" if torch.cuda.is_available() else "cpu"
+    return torch.device(accelerator)
+
+
+def open_scored_data(trained: Trained, data: Path | None, report: Report) -> Store:
+    """The data to score on: what is given, or what the run was trained on."""
+    run_card, settings = trained.run_card, trained.settings
+    chosen = data if data is not None else Path(run_card.data) if run_card is not None and run_card.data else None
+    if chosen is not None:
+        kind = trained.card.dataset if settings is None else settings.dataset
+        store = open_data(kind, chosen, report)
+    elif settings is not None and settings.dataset == "rooms":
+        store = open_generated_rooms(settings.rooms, settings.rooms_seed, report)
+    else:
+        raise InputError("--data", expected="a prepared store or the folder of a data set", found="none")
+    _check(trained, store)
+    return store
+
+
+def score_split(
+    trained: Trained,
+    store: Store,
+    split: str | None,
+    votes: int | None,
+    rule: Rule | None,
+    report: Report,
+    device: torch.device,
+) -> Evaluation:
+    """Score one split; by default the one that the run held out."""
+    wanted = split or (trained.settings.test_split if trained.settings is not None else "test")
+    part = find_part(trained.settings, store, wanted)
+    protocol = protocol_of(trained.card, store, wanted, votes, rule)
+    network = trained.network.to(device)
+    return evaluate(network, trained.card.features, store, part, protocol, report)
+
+
+def result_of(trained: Trained, evaluation: Evaluation) -> dict[str, Any]:
+    """The result as JSON has it: which weights, every score, the counts, the protocol."""
+    run_card = trained.run_card
+    return {
+        "format": FORMAT,
+        "run": trained.name,
+        "preset": run_card.preset if run_card else None,
+        "model": trained.card.model,
+        "variant": trained.card.variant,
+        "seed": run_card.seed if run_card else None,
+        "steps": run_card.steps if run_card else None,
+        "weights": trained.weights,
+        "parameters": count_parameters(trained.network),
+        "dataset": evaluation.protocol.dataset,
+        "split": evaluation.protocol.split,
+        **evaluation.as_dict(),
+    }
+
+
+def keep_result(trained: Trained, result: dict[str, Any]) -> None:
+    """Leave the result in the run folder, where ``report`` finds it."""
+    if trained.run is None:
+        return
+    mark = hashlib.sha256(json.dumps(result["protocol"], sort_keys=True).encode()).hexdigest()[:8]
+    trained.run.write_json(trained.run.evaluations / f"{result['split']}-{trained.weights}-{mark}.json", result)
+
+
+def check_six_folds(all_trained: list[Trained]) -> None:
+    """Refuse anything but one run for each area, of one and the same network."""
+    areas = [trained.settings.test_split for trained in all_trained if trained.settings is not None]
+    if sorted(areas) != sorted(FOLDS):
+        found = ", ".join(sorted(areas)) or "no runs that hold out an area"
+        raise InputError("--six-fold", expected="six runs, each holding out another area", found=found)
+    first = all_trained[0]
+    for trained in all_trained[1:]:
+        if trained.card != first.card:
+            raise InputError(trained.name, expected=f"the network and input of {first.name}", found="others")
+
+
+def pool_folds(all_trained: list[Trained], folds: list[Evaluation]) -> dict[str, Any]:
+    """The six folds as one result: counts added up first, then scored; the mean of the folds' scores beside it."""
+    protocols = {fold.protocol.split: fold.protocol for fold in folds}
+    alike = {replace(protocol, split="", data="") for protocol in protocols.values()}
+    if len(alike) > 1:
+        raise InputError("--six-fold", expected="one protocol for all areas", found="several")
+    protocol: Protocol = replace(folds[0].protocol, split="6-fold", data=_joined(fold.protocol.data for fold in folds))
+    pooled = Evaluation(folds[0].names, protocol, np.sum([fold.confusion for fold in folds], axis=0))
+    for fold in folds:
+        pooled.calibration.counts += fold.calibration.counts
+    scores = [fold.scores for fold in folds]
+    mean = {name: float(np.mean([getattr(one, name) for one in scores])) for name in ("oa", "macc", "miou")}
+    listed = [
+        {"run": trained.name, "split": fold.protocol.split, "oa": one.oa, "macc": one.macc, "miou": one.miou}
+        for trained, fold, one in zip(all_trained, folds, scores, strict=True)
+    ]
+    return result_of(all_trained[0], pooled) | {"run": "6-fold", "folds": listed, "mean_of_folds": mean}
+
+
+def _joined(checksums: Any) -> str:
+    found = sorted(set(checksums))
+    return found[0] if len(found) == 1 else hashlib.sha256(" ".join(found).encode()).hexdigest()
+
+
+def _check(trained: Trained, store: Store) -> None:
+    """The data must mean by its labels what the weights mean."""
+    card = trained.card
+    if store.manifest.task != card.task:
+        raise InputError(store.path, expected=f"data for {card.task}", found=f"data for {store.manifest.task}")
+    expected, found = [one.name for one in card.classes], [one.name for one in store.classes]
+    if expected != found:
+        raise InputError(
+            store.path, expected=f"the classes of {trained.name}: {', '.join(expected)}", found=", ".join(found)
+        )

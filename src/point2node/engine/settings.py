@@ -1,0 +1,211 @@
+"""Every setting of a run: one flat, complete list of keys, the same in a preset, in a run folder and on the command
+line.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from point2node.core.errors import InputError, unknown_choice
+
+Rule = Literal["max_confidence", "mean_probability"]
+
+MACHINE = frozenset(
+    {"num_workers", "checkpoint_seconds", "log_every", "accelerator", "devices", "num_nodes", "strategy"}
+)
+"""Settings that change how fast a run is and where, but not what comes out."""
+
+
+class Settings(BaseModel):
+    """What a run is made of. A preset gives every key; ``null`` stands for "none" or "as the size says"."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    # data
+    dataset: Literal["s3dis", "scannet", "modelnet", "rooms", "folder"]
+    """Which reader prepares a raw root; "rooms" are generated where no data is given."""
+    rooms: int = Field(ge=1)
+    """How many rooms are generated where no data is given."""
+    rooms_seed: int = Field(ge=0)
+    """Which rooms are generated."""
+    classes: str | int | None
+    """The classes that the data must have: a class list's name, a number of classes, or null for whatever it has."""
+    features: tuple[Literal["rgb", "normals"], ...]
+    """The network's input beside xyz."""
+    points: int = Field(ge=1)
+    """N, the points of a sample."""
+    block_side: float = Field(gt=0)
+    """Metres; rooms are cut into columns of this side."""
+    block_grid: float = Field(gt=0)
+    """Metres; within a block, density is evened in cells of this side."""
+    block_points: int = Field(ge=1)
+    """Larger blocks are split."""
+    test_area: int | None = Field(ge=1, le=6)
+    """S3DIS: the area that is held out."""
+    split_seed: int = Field(ge=0)
+    """Draws the validation share; apart from ``seed``, so that runs of several seeds share one split."""
+    validation_share: float = Field(ge=0, lt=1)
+    """The share of the training scenes, or of each class' shapes, that chooses the best weights; data with a split
+    "val" uses that instead. 0: train on everything, and the last weights are the best."""
+
+    # network
+    model: str
+    size: str
+    """A size of the catalogue."""
+    variant: str | None
+    """A row of the ablation; null for peers."""
+    width: int | None = Field(ge=1)
+    """Point2Node's width x, if not the size's."""
+    dropout: float | None = Field(ge=0, lt=1)
+    """Before the logits, if not the size's."""
+
+    # recipe
+    seed: int = Field(ge=0)
+    steps: int | None = Field(ge=1)
+    """How long to train; null: ``epochs``."""
+    epochs: int = Field(ge=1)
+    batch_size: int = Field(ge=1)
+    """Clouds in a step, over all processes together."""
+    optimiser: Literal["adam", "adamw"]
+    """Adam with coupled L2, or AdamW with decoupled weight decay."""
+    learning_rate: float = Field(gt=0)
+    schedule: Literal["steps", "cosine", "constant"]
+    decay_factor: float = Field(gt=0, le=1)
+    """Schedule "steps": the rate is multiplied by this …"""
+    decay_every: int = Field(ge=1)
+    """… every so many steps."""
+    lowest_rate: float = Field(ge=0)
+    warmup_steps: int = Field(ge=0)
+    """The rate rises linearly over the first steps."""
+    adam_epsilon: float = Field(gt=0)
+    weight_decay: float = Field(ge=0)
+    """On kernels and on batch norms' scale and shift; biases are left alone."""
+    label_smoothing: float = Field(ge=0, lt=1)
+    class_weights: Literal["none", "balanced"]
+    """Balanced: by the inverse square root of each class' share, with mean 1."""
+    ema_decay: float | None = Field(gt=0, lt=1)
+    """The weights that are scored and kept are an exponential mean over the steps; null: the plain ones."""
+    gradient_clip: float | None = Field(gt=0)
+    """Largest norm of the gradient."""
+
+    # augmentation
+    turn: float = Field(ge=0, le=180)
+    """Rotation about the vertical, uniform in ± so many degrees."""
+    tilt: float = Field(ge=0, le=180)
+    """Rotation about each horizontal axis, likewise."""
+    scale: float = Field(ge=0)
+    """Standard deviation of each axis' scale, clipped at three of them."""
+
+    # scoring
+    validate_every: int = Field(ge=1)
+    """Steps between validations."""
+    votes: int = Field(ge=1)
+    """How often each block, or shape, is labelled anew; votes decide."""
+    rule: Rule
+    """How votes decide: the prediction of highest confidence, or the mean of the probabilities."""
+    voxel: float | None = Field(gt=0)
+    """Metres; score voxels of this side instead of points."""
+
+    # machine
+    num_workers: int = Field(ge=0)
+    """Processes that build batches; changes nothing but speed."""
+    checkpoint_seconds: float = Field(gt=0)
+    log_every: int = Field(ge=1)
+    """Steps between lines of the history."""
+    accelerator: str
+    devices: int | str
+    num_nodes: int = Field(ge=1)
+    strategy: str
+    precision: str
+    """Fabric's words: auto, cpu, cuda · auto, 1, 2 · auto, ddp · 32-true, bf16-mixed, 16-mixed."""
+    sync_batch_norm: bool
+    """Several processes: normalise over all of them together."""
+
+    @model_validator(mode="after")
+    def _test_area_is_for_s3dis(self) -> Settings:
+        if (self.test_area is not None) != (self.dataset == "s3dis"):
+            raise ValueError("test_area is set for dataset s3dis, and null for all others")
+        return self
+
+    @property
+    def test_split(self) -> str:
+        """The split that is held out of training."""
+        return "test" if self.test_area is None else f"Area_{self.test_area}"
+
+    def dump(self) -> str:
+        """The settings as YAML, in their order."""
+        return yaml.safe_dump(self.model_dump(mode="json"), sort_keys=False, allow_unicode=True)
+
+
+def preset_names() -> tuple[str, ...]:
+    """Every preset that is shipped."""
+    folder = resources.files("point2node") / "presets"
+    return tuple(sorted(file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml")))
+
+
+def load_preset(name: str, overrides: Iterable[str] = ()) -> Settings:
+    """The settings of a preset, with ``key=value`` words put over them."""
+    if name not in preset_names():
+        raise unknown_choice("preset", name, preset_names())
+    text = (resources.files("point2node") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
+    values = yaml.safe_load(text)
+    values.update(parse_overrides(overrides))
+    return check_settings(f"preset {name!r}", values)
+
+
+def parse_overrides(words: Iterable[str]) -> dict[str, Any]:
+    """``key=value`` words as a mapping; values are read as YAML, so numbers, null and [lists] mean what they say."""
+    values: dict[str, Any] = {}
+    for word in words:
+        key, sign, value = word.partition("=")
+        if not sign or not key:
+            raise InputError("settings", expected="key=value", found=repr(word), remedy="For example steps=1000.")
+        if key not in Settings.model_fields:
+            raise unknown_choice("setting", key, Settings.model_fields)
+        try:
+            values[key] = yaml.safe_load(value)
+        except yaml.YAMLError as error:
+            raise InputError(f"setting {key!r}", expected="a value in YAML", found=repr(value)) from error
+        if isinstance(values[key], str):
+            values[key] = _as_number(values[key])
+    return values
+
+
+def _as_number(value: str) -> float | str:
+    """YAML 1.1 takes 1e-3 for a word; people mean a number."""
+    try:
+        return float(value)
+    except ValueError:
+        return value
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in a file, such as a run folder's."""
+    try:
+        values = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise InputError(path, expected="settings in YAML", found=" ".join(str(error).split())) from error
+    if not isinstance(values, dict):
+        raise InputError(path, expected="settings in YAML", found=type(values).__name__)
+    return check_settings(str(path), values)
+
+
+def check_settings(where: str, values: dict[str, Any]) -> Settings:
+    """Settings out of plain values; the first thing that is wrong is said in one line."""
+    for key in values:
+        if key not in Settings.model_fields:
+            raise unknown_choice(f"{where}, setting", str(key), Settings.model_fields)
+    try:
+        return Settings.model_validate(values)
+    except ValidationError as error:
+        first = error.errors()[0]
+        key = str(first["loc"][0]) if first["loc"] else "settings"
+        message = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
+        found = "nothing" if first["type"] == "missing" else repr(values.get(key)) if first["loc"] else "otherwise"
+        raise InputError(f"{where}, {key}", expected=message[0].lower() + message[1:], found=found) from error

@@ -1,0 +1,63 @@
+"""Trained weights by whatever a person calls them: a run folder, a file, or the name of shipped weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from point2node.core.errors import InputError
+from point2node.engine.run_folder import RunCard, RunFolder
+from point2node.engine.settings import Settings
+from point2node.engine.weights import WeightsCard, read_weights
+from point2node.models.network import Network
+
+SUFFIX = ".safetensors"
+
+
+@dataclass(frozen=True, eq=False)
+class Trained:
+    """A network with its weights, and where they come from."""
+
+    name: str
+    network: Network
+    card: WeightsCard
+    weights: str
+    """Which of a run's weights: best or last."""
+    run: RunFolder | None = None
+    """None for shipped weights and single files."""
+    run_card: RunCard | None = None
+    settings: Settings | None = None
+
+
+def shipped_weights() -> tuple[str, ...]:
+    """The names of the weights that come with the package."""
+    folder = resources.files("point2node") / "weights"
+    if not folder.is_dir():
+        return ()
+    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX)))
+
+
+def load_trained(name: str, weights: str = "best") -> Trained:
+    """The trained network called ``name``; of a run its ``weights``, best or last."""
+    path = Path(name)
+    if path.is_dir():
+        run = RunFolder(path)
+        run_card, settings = run.read_card(), run.read_settings()
+        file = run.best if weights == "best" else run.last
+        if not file.is_file():
+            remedy = "Let the training reach its first validation, or use --weights last."
+            raise InputError(file, expected=f"the {weights} weights of the run", found="none yet", remedy=remedy)
+        network, card = read_weights(file)
+        return Trained(run.name, network, card, weights, run, run_card, settings)
+    if path.is_file():
+        network, card = read_weights(path)
+        return Trained(path.stem, network, card, path.stem)
+    if name in shipped_weights():
+        with resources.as_file(resources.files("point2node") / "weights" / f"{name}{SUFFIX}") as file:
+            network, card = read_weights(file)
+        return Trained(name, network, card, "shipped")
+    known = ", ".join(shipped_weights()) or "none yet"
+    raise InputError(
+        name, expected=f"a run folder, a {SUFFIX} file or shipped weights ({known})", found="nothing there"
+    )

@@ -1,0 +1,323 @@
+"""The training loop, from the data to the last checkpoint, in the order in which things happen.
+
+A step is a function of the weights, the optimiser's moments, the seed and its own number: batches are drawn by (seed,
+step), and so is dropout. So a run that is stopped anywhere and resumed ends in the same bits as one that is not.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, nullcontext
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor
+
+from point2node.core.errors import InputError
+from point2node.data.batches import Batch, BatchLoader, SampleSource
+from point2node.data.samples import RoomBlocks, ShapeClouds
+from point2node.data.store import Store
+from point2node.engine.averaging import WeightAverage
+from point2node.engine.checkpoints import Keeper, Progress, read_state
+from point2node.engine.clock import Clock
+from point2node.engine.division import Division, Part, check_classes, class_weights, divide
+from point2node.engine.evaluation import Evaluation, evaluate
+from point2node.engine.history import History
+from point2node.engine.interruption import Interruption, noted_interruptions
+from point2node.engine.protocol import protocol_of
+from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, spread_labels
+from point2node.engine.run_folder import RunCard, RunFolder
+from point2node.engine.settings import Settings
+from point2node.engine.weights import WeightsCard, card_of, check_task
+from point2node.geometry.augment import Augmentation
+from point2node.models.batch_norm import synchronise_batch_norms
+from point2node.models.layers import count_parameters
+from point2node.models.network import Network
+
+
+class Watch(Protocol):
+    """Who watches a training: a terminal, a log."""
+
+    def begin(self, steps: int, done: int) -> None:
+        """``done`` of ``steps`` steps lie behind."""
+
+    def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
+        """A step is done; loss, accuracy and points a second are those since the last line of the history."""
+
+    def say(self, line: str) -> None:
+        """Something happened that is worth a line."""
+
+    def end(self) -> None:
+        """No further step is taken."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a training ended."""
+
+    finished: bool
+    step: int
+    summary: dict[str, Any]
+
+
+def train(
+    settings: Settings, preset: str, store: Store, run: RunFolder, fabric: Fabric, watch: Watch, data: str | None = None
+) -> Outcome:
+    """Train by ``settings`` on ``store`` into ``run``, from its last checkpoint if it has one.
+
+    Args:
+        settings: every number of the run.
+        preset: where they come from, for the card.
+        store: the prepared data.
+        run: the folder, new or of the same run.
+        fabric: device, processes and precision.
+        watch: who is told.
+        data: where the data was found, for the card.
+    """
+    check_classes(settings, store)
+    division = divide(settings, store)
+    card = card_of(settings, store)
+    torch.manual_seed(settings.seed)
+    network = card.build()
+    check_task(card, network)
+    source = _samples(settings, store, division.training)
+    loader = BatchLoader(
+        source,
+        network.plan,
+        batch_size=settings.batch_size,
+        seed=settings.seed,
+        workers=settings.num_workers,
+        part=(fabric.global_rank, fabric.world_size),
+    )
+    steps = settings.steps or settings.epochs * loader.steps_per_epoch
+    if settings.sync_batch_norm:
+        synchronise_batch_norms(network)
+    optimiser = build_optimiser(settings, network)
+    model, optimiser = fabric.setup(network, optimiser)
+    average = None if settings.ema_decay is None else WeightAverage(network, settings.ema_decay)
+    weights = class_weights(settings, store, division.training)
+    loss_weights = None if weights is None else torch.from_numpy(weights).to(fabric.device)
+
+    keeper = Keeper(run, network, optimiser, average, card)
+    progress = Progress(seed=settings.seed)
+    if run.state.is_file():
+        _refuse_other_data(run, store)
+        progress = read_state(run.state, network, optimiser, average)
+        keeper.saved_step = progress.step
+    elif fabric.is_global_zero:
+        run.create(settings, _run_card(settings, preset, store, data, division, network, steps))
+        keeper.checkpoint(progress)
+    fabric.barrier()
+    loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": settings.seed})
+    history = History(run.history, run.tensorboard, progress.step) if fabric.is_global_zero else None
+
+    model.train()
+    with ExitStack() as stack:
+        interruption = stack.enter_context(noted_interruptions())
+        stack.callback(watch.end)
+        if history is not None:
+            stack.callback(history.close)
+        watch.begin(steps, progress.step)
+        clock = Clock(settings)
+        batches = _timed(iter(loader), clock)
+        while progress.step < steps:
+            batch = next(batches).to(fabric.device)
+            _seed_dropout(settings.seed, progress.step, fabric.global_rank)
+            rate = learning_rate(settings, progress.step, steps)
+            for group in optimiser.param_groups:
+                group["lr"] = rate
+
+            logits = model(batch.features, batch.pyramid)
+            total, weight = loss_and_weight(logits, batch.labels, loss_weights, settings.label_smoothing)
+            sums = _sum_over_processes(fabric, logits, batch.labels, total, weight, interruption)
+            _refuse_nan(sums, total, batch, progress.step, keeper)
+            loss = total / (sums.weight / fabric.world_size).clamp_min(1e-12)  # processes' gradients are averaged
+            penalty = network.penalty()
+            fabric.backward(loss if penalty is None else loss + penalty)
+            if settings.gradient_clip is not None:
+                fabric.clip_gradients(model, optimiser, max_norm=settings.gradient_clip)
+            optimiser.step()
+            optimiser.zero_grad()
+
+            progress.step += 1
+            progress.epoch = progress.step // loader.steps_per_epoch
+            if average is not None:
+                average.update(progress.step)
+            sums.add_to(progress)
+            clock.steps += 1
+            values = clock.values(progress, rate)
+            watch.step(progress.step, progress.epoch, values)
+            if progress.step % settings.log_every == 0 or progress.step == steps:
+                if history is not None:
+                    history.add(progress.step, {"epoch": progress.epoch, **values})
+                progress.clear_sums()
+                clock.restart_interval()
+
+            if progress.step % settings.validate_every == 0 or progress.step == steps:
+                _validate(network, card, store, division, keeper, progress, history, fabric, watch)
+                clock.restart_interval()
+            stopping = bool(sums.stop)
+            if fabric.is_global_zero and (stopping or progress.step == steps or clock.checkpoint_is_due):
+                keeper.checkpoint(progress)
+                clock.restart_checkpoint()
+            if stopping:
+                break
+    finished = progress.step == steps
+    summary = {
+        "steps": steps,
+        "best_step": progress.best_step,
+        "best_score": progress.best_score,
+        "seconds": round(clock.elapsed, 1),
+        "resumed_at": progress.step - clock.steps,
+        "waited_for_data": round(clock.waiting_share, 4),
+        "points_per_second": round(clock.overall_speed),
+    }
+    if finished and fabric.is_global_zero:
+        if progress.best_step is None:  # nothing was held back to choose by
+            keeper.write_best()
+        run.write_json(run.summary, summary)
+    fabric.barrier()
+    return Outcome(finished, progress.step, summary)
+
+
+def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
+    augmentation = Augmentation(math.radians(settings.turn), math.radians(settings.tilt), settings.scale)
+    if part.shapes is None:
+        rules = card_of(settings, store).block_rules
+        return RoomBlocks(store, part.scenes, settings.points, settings.features, augmentation, rules)
+    return ShapeClouds(store, part.split, settings.points, settings.features, augmentation, part.shapes)
+
+
+def _run_card(
+    settings: Settings,
+    preset: str,
+    store: Store,
+    data: str | None,
+    division: Division,
+    network: Network,
+    steps: int,
+) -> RunCard:
+    return RunCard(
+        preset=preset,
+        model=settings.model,
+        variant=settings.variant,
+        seed=settings.seed,
+        task=store.manifest.task,
+        dataset=store.manifest.dataset,
+        data=data,
+        data_checksum=store.checksum,
+        test_split=settings.test_split,
+        training=len(division.training),
+        validation=len(division.validation),
+        parameters=count_parameters(network),
+        steps=steps,
+        classes=store.manifest.classes,
+        ignored=store.manifest.ignored,
+    )
+
+
+def _refuse_other_data(run: RunFolder, store: Store) -> None:
+    expected = run.read_card().data_checksum
+    if store.checksum != expected:
+        raise InputError(
+            store.path,
+            expected=f"the data that {run.path} was begun with ({expected[:12]})",
+            found=f"other data ({store.checksum[:12]})",
+            remedy="Give that data, or begin a new run with another --out.",
+        )
+
+
+def _seed_dropout(seed: int, step: int, rank: int) -> None:
+    torch.manual_seed(int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0] >> 1))
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Loss, its weight, and hits of one step, over all processes."""
+
+    loss: Tensor
+    weight: Tensor
+    right: Tensor
+    labelled: Tensor
+    stop: Tensor
+
+    def add_to(self, progress: Progress) -> None:
+        progress.loss_sum += float(self.loss)
+        progress.weight_sum += float(self.weight)
+        progress.right += float(self.right)
+        progress.labelled += float(self.labelled)
+
+
+def _sum_over_processes(
+    fabric: Fabric, logits: Tensor, labels: Tensor, total: Tensor, weight: Tensor, interruption: Interruption
+) -> _Sums:
+    with torch.no_grad():
+        labels = spread_labels(logits, labels)
+        right = (logits.argmax(dim=-1) == labels).sum()
+        stop = labels.new_tensor(interruption.signal is not None)
+        own = torch.stack([value.double() for value in (total, weight, right, (labels >= 0).sum(), stop)])
+        everywhere = fabric.all_reduce(own, reduce_op="sum")
+    assert isinstance(everywhere, Tensor)
+    return _Sums(*everywhere)
+
+
+def _refuse_nan(sums: _Sums, total: Tensor, batch: Batch, step: int, keeper: Keeper) -> None:
+    if torch.isfinite(sums.loss):
+        return
+    scenes = ", ".join(dict.fromkeys(batch.scenes)) if not torch.isfinite(total) else "of another process"
+    raise InputError(
+        keeper.run.path,
+        expected="a finite loss",
+        found=f"{float(sums.loss)} at step {step}, in the batch of scenes {scenes}",
+        remedy=f"The last good checkpoint is step {keeper.saved_step}; try a lower learning_rate or a gradient_clip.",
+    )
+
+
+def _validate(
+    network: Network,
+    card: WeightsCard,
+    store: Store,
+    division: Division,
+    keeper: Keeper,
+    progress: Progress,
+    history: History | None,
+    fabric: Fabric,
+    watch: Watch,
+) -> None:
+    """Score the weights as they would be kept, and keep them if they are the best so far."""
+    part = division.validation
+    if not len(part):
+        return
+    protocol = protocol_of(card, store, part.name)
+    with keeper.average.applied() if keeper.average else nullcontext():
+        share = (fabric.global_rank, fabric.world_size)
+        result = evaluate(network, card.features, store, part, protocol, share=share)
+    counts = fabric.all_reduce(torch.from_numpy(result.confusion).to(fabric.device), reduce_op="sum")
+    assert isinstance(counts, Tensor)
+    scores = Evaluation(result.names, protocol, counts.cpu().numpy()).scores
+    value = scores.oa if card.task == "classification" else scores.miou
+    better = progress.best_score is None or value > progress.best_score
+    if better:
+        progress.best_score, progress.best_step = value, progress.step
+    if history is not None:
+        history.add(
+            progress.step,
+            {"epoch": progress.epoch, "val_oa": scores.oa, "val_macc": scores.macc, "val_miou": scores.miou},
+        )
+        if better:
+            keeper.write_best()
+    figures = f"OA {scores.oa:.3f}, mAcc {scores.macc:.3f}, mIoU {scores.miou:.3f}"
+    watch.say(f"step {progress.step}: validation {figures}" + (", the best so far" if better else ""))
+
+
+def _timed(batches: Iterator[Batch], clock: Clock) -> Iterator[Batch]:
+    while True:
+        before = time.monotonic()
+        batch = next(batches)
+        clock.wait(time.monotonic() - before)
+        yield batch

@@ -1,0 +1,150 @@
+"""Weights in a file that says what they are: the network, its input and its classes, and nothing that is executed."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import safetensors.torch
+import torch
+from pydantic import ValidationError
+from safetensors import SafetensorError, safe_open
+from torch import Tensor
+
+from point2node.core.errors import InputError
+from point2node.data.files.replacing import replacing
+from point2node.data.manifest import ClassEntry, Strict
+from point2node.data.samples import Feature
+from point2node.data.store import Store
+from point2node.engine.settings import Rule, Settings
+from point2node.geometry.blocks import BlockRules
+from point2node.models.catalogue import create_model
+from point2node.models.network import Network
+
+KEY = "point2node"
+FORMAT = 1
+WIDTHS = {"rgb": 3, "normals": 3}
+
+
+class WeightsCard(Strict):
+    """What weights are for. It holds no times, paths or thread counts: the same training gives the same bytes."""
+
+    format: int = FORMAT
+    task: str
+    dataset: str
+    model: str
+    size: str
+    variant: str | None
+    width: int | None
+    dropout: float | None
+    features: tuple[Feature, ...]
+    points: int
+    block_side: float
+    block_grid: float
+    block_points: int
+    votes: int
+    rule: Rule
+    voxel: float | None
+    classes: tuple[ClassEntry, ...]
+    ignored: tuple[int, ...]
+
+    @property
+    def block_rules(self) -> BlockRules:
+        """How rooms are cut, for training and for scoring alike."""
+        return BlockRules(self.block_side, self.block_grid, self.block_points)
+
+    def build(self) -> Network:
+        """The network, with fresh weights."""
+        return create_model(
+            self.model,
+            preset=self.size,
+            variant=self.variant,
+            num_classes=len(self.classes),
+            in_features=sum(WIDTHS[name] for name in self.features),
+            width=self.width,
+            dropout=self.dropout,
+        )
+
+
+def card_of(settings: Settings, store: Store) -> WeightsCard:
+    """The card of weights trained by ``settings`` on ``store``."""
+    manifest = store.manifest
+    shared = settings.model_dump(include=set(WeightsCard.model_fields) & set(Settings.model_fields) - {"classes"})
+    return WeightsCard(
+        **(shared | {"dataset": manifest.dataset}),
+        task=manifest.task,
+        classes=manifest.classes,
+        ignored=manifest.ignored,
+    )
+
+
+def check_task(card: WeightsCard, network: Network) -> None:
+    """Refuse to train a network for shapes on scenes, or the reverse."""
+    if network.task != card.task:
+        raise InputError(f"size {card.size!r}", expected=f"a network for {card.task}", found=f"one for {network.task}")
+
+
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str) -> None:
+    """Write tensors with one note; on the disk before it takes the place of the file that was there."""
+    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+    content = safetensors.torch.save(plain, metadata={KEY: note})
+    with replacing(path) as stream:
+        stream.write(content)
+        stream.flush()
+        os.fsync(stream.fileno())
+
+
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], Any]:
+    """The tensors of a file and its note. Only safetensors are read: a format that cannot hold code."""
+    if not path.is_file():
+        raise InputError(path, expected="a .safetensors file", found="a folder" if path.is_dir() else "nothing")
+    try:
+        with safe_open(path, framework="pt") as file:
+            note = (file.metadata() or {}).get(KEY)
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no mapping
+    except (SafetensorError, OSError, ValueError) as error:
+        found = "something else: " + " ".join(str(error).split())
+        raise InputError(
+            path, expected="weights in the safetensors format", found=found, remedy="Pickled weights are not read."
+        ) from error
+    try:
+        return tensors, json.loads(note or "")
+    except ValueError as error:
+        raise InputError(path, expected=f"weights with a {KEY!r} note", found="none that can be read") from error
+
+
+def write_weights(path: Path, tensors: Mapping[str, Tensor], card: WeightsCard) -> None:
+    """Weights as they are evaluated and shipped."""
+    write_tensors(path, tensors, json.dumps(card.model_dump(mode="json"), sort_keys=True))
+
+
+def read_weights(path: Path) -> tuple[Network, WeightsCard]:
+    """The network that a weights file holds, in evaluation mode, and its card."""
+    tensors, note = read_tensors(path)
+    try:
+        card = WeightsCard.model_validate(note)
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(part) for part in first["loc"])
+        raise InputError(path, expected=f"a valid {place!r} in its note", found=first["msg"]) from error
+    network = card.build()
+    load_tensors(path, network, tensors)
+    return network.eval(), card
+
+
+def load_tensors(path: Path, network: torch.nn.Module, tensors: Mapping[str, Tensor]) -> None:
+    """Put tensors into a network; they must be its own, name by name and shape by shape."""
+    expected = network.state_dict()
+    for name, tensor in expected.items():
+        if name not in tensors:
+            raise InputError(path, expected=f"weights of this network, with {name!r}", found="none of that name")
+        if tensors[name].shape != tensor.shape:
+            found = f"{tuple(tensors[name].shape)}"
+            raise InputError(path, expected=f"{name!r} of shape {tuple(tensor.shape)}", found=found)
+    foreign = [name for name in tensors if name not in expected]
+    if foreign:
+        raise InputError(path, expected="weights of this network only", found=f"{foreign[0]!r} as well")
+    network.load_state_dict(dict(tensors))

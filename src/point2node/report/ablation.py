@@ -1,0 +1,83 @@
+"""The ablation: the paper's nine variants, what they gain here and what they gain there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from point2node.report.comparison import count_cell, score_cell
+from point2node.report.merging import Entry, recipe_of, tell_apart
+from point2node.report.paper_numbers import ABLATION, ABLATION_NUMBER, AREA_5, COMPLEXITY, COMPLEXITY_NUMBER
+from point2node.report.paper_slips import slips_of
+from point2node.report.protocols import conditions, describe, describe_printed, tell_against_printed
+from point2node.report.published import AblationRow
+from point2node.report.results import Result
+from point2node.report.summaries import Summary, difference
+from point2node.report.tables import NOT_MEASURED, NOT_PRINTED, Cell, Row, Section, Table, mark_best
+
+
+def ablate(results: Sequence[Result]) -> list[Table]:
+    """An ablation table for each recipe with two variants or more, from results had under the same protocol."""
+    names = {row.variant for row in ABLATION}
+    recipes: dict[str, list[Result]] = {}
+    for result in results:
+        if result.is_point2node and result.variant in names:
+            recipes.setdefault(json.dumps(recipe_of(result), sort_keys=True), []).append(result)
+    ablated = [chosen for chosen in recipes.values() if len({result.variant for result in chosen}) > 1]
+    others = [recipe_of(chosen[0]) for chosen in ablated]
+    return [_table(chosen, tell_apart(recipe, others)) for chosen, recipe in zip(ablated, others, strict=True)]
+
+
+def _table(results: Sequence[Result], apart: Sequence[str]) -> Table:
+    given = conditions(results[0].evaluation)
+    metric = "mIoU" if given["task"] == "segmentation" else "OA"
+    variants = dict.fromkeys(result.variant for result in results)
+    entries = {name: Entry(name, tuple(one for one in results if one.variant == name)) for name in variants}
+    rows = mark_best(tuple(_row(row, entries, metric) for row in ABLATION))
+    protocol = describe(given)
+    return Table(
+        title=", ".join((f"Ablation on {given['dataset']}", given["split"], *apart)),
+        protocol=protocol,
+        columns=("variant", f"{metric} here", "Δ here", "Δ, paper", "mIoU, paper", "seeds", "parameters"),
+        sections=(Section("measured here, published beside", protocol, rows),),
+        notes=(
+            "Scores in per cent, Δ in percentage points against the baseline; over several seeds, mean ± sample "
+            "standard deviation, and Δ likewise over the pairs of a seed where both have the same seeds.",
+            f"Paper: published (paper, Table {ABLATION_NUMBER}), printed under {describe_printed(AREA_5)}. "
+            f"Ours vs printed: {tell_against_printed(given, AREA_5)}.",
+            *([] if metric == "mIoU" else ["The paper's figures are mIoU, ours OA: only their signs compare."]),
+            _told_sizes(),
+            *slips_of(ABLATION_NUMBER, COMPLEXITY_NUMBER),
+        ),
+    )
+
+
+def _row(published: AblationRow, entries: dict[str, Entry], metric: str) -> Row:
+    """One variant: measured, or said not to be, and as printed."""
+    printed = (Summary(published.delta), Summary(published.miou))
+    there = (Cell(printed[0].words("+"), printed[0]), Cell(printed[1].words(), printed[1]))
+    entry = entries.get(published.variant)
+    if entry is None:
+        missing, unknown = Cell(NOT_MEASURED), Cell(NOT_PRINTED)
+        return Row(published.printed_name, (missing, missing, *there, unknown, unknown))
+    seeds = len(entry.results)
+    here = (score_cell(entry.summary(metric), seeds), _gain(entry, entries.get("baseline"), metric))
+    facts = (Cell(str(seeds)), count_cell(entry.first.parameters))
+    return Row(published.printed_name, (*here, *there, *facts), entry.runs)
+
+
+def _gain(entry: Entry, baseline: Entry | None, metric: str) -> Cell:
+    ours = entry.by_seed(metric)
+    theirs = baseline.by_seed(metric) if baseline else {}
+    if not ours or not theirs:
+        return Cell(NOT_MEASURED)
+    gain = Summary(0.0, None, len(ours)) if entry is baseline else difference(ours, theirs)
+    return Cell(gain.words("+"), gain)
+
+
+def _told_sizes() -> str:
+    small, large = COMPLEXITY
+    return (
+        f"The paper's sizes (Table {COMPLEXITY_NUMBER}, M: 2^20): baseline {small.size:.2f}M, "
+        f"Point2Node {large.size:.2f}M (+{large.size_change:.2f} %)."
+    )

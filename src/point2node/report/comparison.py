@@ -1,0 +1,137 @@
+"""The table of methods: one row for each network over its seeds, and the paper's rows where a table of it fits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from point2node.report.merging import Entry, merge_seeds
+from point2node.report.paper_numbers import ABLATION, COMPLEXITY, COMPLEXITY_NUMBER, PUBLISHED
+from point2node.report.paper_slips import slips_of
+from point2node.report.protocols import (
+    Conditions,
+    conditions,
+    describe,
+    describe_printed,
+    tell_against_printed,
+)
+from point2node.report.published import PrintedProtocol, PublishedScore, PublishedTable
+from point2node.report.results import FACTS, OVERALL, Result
+from point2node.report.summaries import Summary
+from point2node.report.tables import NO_SCORE, NOT_MEASURED, NOT_PRINTED, Cell, Row, Section, Table, mark_best
+
+
+def compare(results: Sequence[Result]) -> Table:
+    """The table of results that were had under the same protocol."""
+    given = conditions(results[0].evaluation)
+    entries = sorted(merge_seeds(results), key=_paper_order)
+    scores = tuple(dict.fromkeys(heading for result in results for heading in result.scores()))
+    headings = (*(one for one in scores if one in OVERALL), *FACTS, *(one for one in scores if one not in OVERALL))
+    published = find_published(given)
+    rows = [_measured_row(entry, headings) for entry in entries]
+    if published and not any(entry.first.is_point2node and entry.first.variant == "point2node" for entry in entries):
+        rows.append(_row("Point2Node", headings, dict.fromkeys(scores, Cell(NOT_MEASURED))))
+    protocol = describe(given)
+    sections = [Section("measured here", protocol, mark_best(tuple(rows)))]
+    if published:
+        sections += _published_sections(published, headings, given)
+    return Table(
+        title=f"{str(given['task']).capitalize()} on {given['dataset']}, {given['split']}",
+        protocol=protocol,
+        columns=("method", *headings),
+        sections=tuple(sections),
+        notes=(*_notes(entries, rows), *(_published_notes(published, sections) if published else ())),
+    )
+
+
+def find_published(given: Conditions) -> PublishedTable | None:
+    """The paper's table for this data, if it has one."""
+    dataset, split, classes = given["dataset"], given["split"], len(given["classes"])
+    return next((table for table in PUBLISHED if table.fits(dataset, split, classes)), None)
+
+
+def score_cell(summary: Summary | None, seeds: int) -> Cell:
+    """A score over seeds; if some of them have none, with how many have."""
+    if summary is None:
+        return Cell(NO_SCORE)
+    fewer = f" (n = {summary.count})" if summary.count != seeds else ""
+    return Cell(summary.words() + fewer, summary)
+
+
+def count_cell(count: int | None) -> Cell:
+    """A number of things, if it is known."""
+    return Cell(NOT_PRINTED if count is None else f"{count:,}")
+
+
+def _paper_order(entry: Entry) -> int:
+    """Other networks first, then the variants as in the paper, which ends with the whole Point2Node."""
+    variants = [row.variant for row in ABLATION]
+    known = entry.first.is_point2node and entry.first.variant in variants
+    return variants.index(entry.first.variant) if known else -1
+
+
+def _row(label: str, headings: Sequence[str], cells: Mapping[str, Cell], runs: tuple[str, ...] = ()) -> Row:
+    """A row with its cells in the order of the headings; what is not known has none."""
+    return Row(label, tuple(cells.get(heading, Cell(NOT_PRINTED)) for heading in headings), runs)
+
+
+def _measured_row(entry: Entry, headings: Sequence[str]) -> Row:
+    seeds = len(entry.results)
+    cells = {one: score_cell(entry.summary(one), seeds) for one in headings if one not in FACTS}
+    facts = (Cell(str(seeds)), Cell(entry.steps()), count_cell(entry.first.parameters))
+    return _row(entry.label, headings, cells | dict(zip(FACTS, facts, strict=True)), entry.runs)
+
+
+def _published_sections(table: PublishedTable, headings: Sequence[str], given: Conditions) -> list[Section]:
+    """The table's rows, those of each protocol by themselves."""
+    groups: dict[PrintedProtocol, list[Row]] = {}
+    for row in table.rows:
+        cells = {heading: _published_cell(row.score(heading), table.decimals) for heading in headings}
+        size = {"parameters": _published_size(row)}
+        groups.setdefault(row.protocol, []).append(_row(row.method, headings, cells | size))
+    sections = []
+    for printed, rows in groups.items():
+        kind = "" if printed.input is None else f"; {printed.input}, {printed.points}"
+        title = f"published (paper, Table {table.number}{kind})"
+        told = describe_printed(printed)
+        sections.append(Section(title, told, mark_best(tuple(rows)), tell_against_printed(given, printed)))
+    return sections
+
+
+def _published_cell(value: float | None, decimals: int) -> Cell:
+    return Cell(NOT_PRINTED) if value is None else Cell(f"{value:.{decimals}f}", Summary(value))
+
+
+def _published_size(row: PublishedScore) -> Cell:
+    """The size that the paper prints for its own model, which is the one for S3DIS."""
+    sizes = {one.variant: one.size for one in COMPLEXITY}
+    if row.protocol.dataset == "s3dis" and row.method == "Point2Node":
+        return Cell(f"{sizes['point2node']:.2f}M")
+    return Cell(NOT_PRINTED)
+
+
+def _notes(entries: Sequence[Entry], rows: Sequence[Row]) -> list[str]:
+    notes = ["Scores in per cent; the best of each column is computed, section by section."]
+    weights = {entry.first.evaluation.weights for entry in entries}
+    if weights != {None}:
+        notes.append(f"Weights scored: {' and '.join(sorted(one or 'not known' for one in weights))}.")
+    if any(len(entry.results) > 1 for entry in entries):
+        notes.append("Runs that differ only in their seed are one row: mean ± sample standard deviation.")
+    if any(cell.text == NO_SCORE for row in rows for cell in row.cells):
+        notes.append(f"{NO_SCORE}: the class does not occur in what was scored; it counts in no mean.")
+    for entry in entries:
+        twice = ", ".join(str(seed) for seed in entry.repeated_seeds())
+        if twice:
+            notes.append(f"{entry.label}: several runs have seed {twice}: {', '.join(entry.runs)}.")
+    return notes
+
+
+def _published_notes(table: PublishedTable, sections: Sequence[Section]) -> list[str]:
+    notes = [
+        f"{section.title}: printed under {section.protocol}. Ours vs printed: {section.difference}."
+        for section in sections[1:]
+    ]
+    notes.append("The paper does not say under which protocols the other methods' numbers came about.")
+    notes.append(f"{NOT_PRINTED}: not printed, or not known.")
+    if table.rows[0].protocol.dataset == "s3dis":
+        notes.append(f"The paper's M are 2^20 parameters (Table {COMPLEXITY_NUMBER}).")
+    return [*notes, *slips_of(table.number)]

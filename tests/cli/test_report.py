@@ -1,0 +1,110 @@
+import json
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from point2node.cli.main import OneLineErrors
+from point2node.cli.report import report
+from tests.report.runs import write_evaluation, write_run
+
+app = typer.Typer(cls=OneLineErrors, pretty_exceptions_enable=False, rich_markup_mode=None)
+app.command()(report)
+
+
+@app.callback()
+def group():
+    pass
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["report", *map(str, arguments)])
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for seed, miou in enumerate((0.60, 0.64)):
+        write_run(tmp_path / "runs" / f"whole_{seed}", miou, seed=seed)
+        write_run(tmp_path / "runs" / f"baseline_{seed}", miou - 0.05, seed=seed, variant="baseline")
+    return tmp_path / "runs"
+
+
+def test_tables_are_printed_and_nothing_is_written(runs):
+    result = run("runs")
+    assert result.exit_code == 0
+    assert "62.00 ± 2.83" in result.stdout
+    assert "+5.00 ± 0.00" in result.stdout
+    assert result.stderr == ""
+    assert [path.name for path in runs.parent.iterdir()] == ["runs"]
+
+
+def test_json_is_printed_and_nothing_else(runs):
+    content = json.loads(run("runs", "--json").stdout)
+    assert [table["title"] for table in content["tables"]] == [
+        "Segmentation on rooms, test",
+        "Ablation on rooms, test",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "name", "start"),
+    [
+        (("--html",), "report.html", "<!doctype html>"),
+        (("--html", "--out", "page.html"), "page.html", "<!doctype html>"),
+        (("--out", "page.HTML"), "page.HTML", "<!doctype html>"),
+        (("--out", "results.md"), "results.md", "# Results"),
+        (("--out", "results.json", "--json"), "results.json", "{"),
+    ],
+)
+def test_a_file_is_written_whole_and_in_the_format_of_its_suffix(runs, options, name, start):
+    result = run(runs, *options)
+    assert result.exit_code == 0
+    assert result.stderr == f"written: {name}\n"
+    assert (runs.parent / name).read_text().startswith(start)
+    assert sorted(path.name for path in runs.parent.iterdir()) == sorted([name, "runs"])
+
+
+def test_unlike_protocols_get_tables_of_their_own_and_a_first_line(runs):
+    extra = write_evaluation(runs.parent / "votes.json", 0.7, protocol={"votes": 4})
+    result = run(runs, extra)
+    first = " ".join(result.stdout.split())
+    assert first.startswith("2 protocols, a table for each, not to be compared: they differ in votes (1; 4).")
+    assert result.stdout.count("Segmentation on rooms, test") == 2
+
+
+def test_a_run_without_evaluation_is_told_how_to_get_one(runs):
+    write_run(runs / "my new")
+    result = run("runs")
+    assert result.exit_code == 0
+    assert "runs/my new: not evaluated; run 'point2node evaluate \"runs/my new\"'" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("scan.ply",), "scan.ply: expected a run folder or an evaluation JSON, found a .ply file."),
+        (("nowhere",), "nowhere: expected a run folder or an evaluation JSON, found nothing there."),
+        (("runs", "--out", "x.pdf"), "--out: expected a name that ends in .html or .md or .json, found x.pdf."),
+        (("runs", "--html", "--out", "x.md"), "--out: expected a name that ends in .html, found x.md."),
+        (("runs", "--out", "no/where.md"), "no/where.md: expected a file that can be written, found no such file"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_in_one_line(runs, arguments, message):
+    (runs.parent / "scan.ply").touch()
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_a_report_starts_without_torch_or_numba(runs):
+    program = (
+        "import sys\nfrom point2node.report.overview import make_report\n"
+        "from point2node.report import markdown, page, terminal\n"
+        "make_report(['runs'])\n"
+        "sys.exit(any(name in sys.modules for name in ('torch', 'numba')))"
+    )
+    assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0

@@ -1,0 +1,92 @@
+from statistics import fmean
+
+import pytest
+
+from point2node.core.classes import S3DIS
+from point2node.models.point2node.stages import VARIANTS
+from point2node.report.paper_numbers import (
+    ABLATION,
+    COMPLEXITY,
+    MODELNET40,
+    PUBLISHED,
+    S3DIS_AREA_5,
+    S3DIS_SIX_FOLD,
+    SCANNET,
+)
+from point2node.report.summaries import best_places
+
+HEADINGS = ("OA", "mAcc", "mIoU", *(one.name for one in S3DIS))
+
+# the cells that the paper prints in bold, column by column
+BOLD = {
+    1: "Point2Node Point2Node Point2Node PointCNN PointCNN Point2Node SPGraph Point2Node Point2Node SPGraph Point2Node "
+    "SPGraph Point2Node SPGraph - Point2Node",
+    2: "Point2Node Point2Node Point2Node Point2Node PointWeb Point2Node PCCN SPGraph PCCN PCCN GACNet PointWeb GACNet "
+    "Point2Node GACNet Point2Node",
+}
+BOLD_SLIPS = {(1, "beam"): "PointCNN", (1, "board"): "PointWeb", (2, "clutter"): "PointCNN"}
+
+
+def best_methods(table, heading):
+    return [table.rows[place].method for place in best_places([row.score(heading) for row in table.rows])]
+
+
+@pytest.mark.parametrize(("table", "rows"), [(S3DIS_SIX_FOLD, 7), (S3DIS_AREA_5, 8), (SCANNET, 8), (MODELNET40, 16)])
+def test_every_row_is_there_and_every_score_is_a_percentage(table, rows):
+    assert len(table.rows) == rows
+    scores = [row.score(heading) for row in table.rows for heading in HEADINGS]
+    assert all(score is None or 0 <= score <= 100 for score in scores)
+    assert len({(row.method, row.protocol) for row in table.rows}) == rows
+
+
+@pytest.mark.parametrize("table", [S3DIS_SIX_FOLD, S3DIS_AREA_5])
+def test_every_s3dis_row_has_all_classes_in_the_order_of_the_class_list(table):
+    for row in table.rows:
+        assert list(row.iou) == [one.name for one in S3DIS]
+        absent = [score is None for score in row.iou.values()]
+        assert all(absent) or not any(absent)
+
+
+@pytest.mark.parametrize("table", [S3DIS_SIX_FOLD, S3DIS_AREA_5])
+def test_the_computed_best_is_the_bold_one_but_for_the_slips(table):
+    for heading, bold in zip(HEADINGS, BOLD[table.number].split(), strict=True):
+        slip = BOLD_SLIPS.get((table.number, heading))
+        assert best_methods(table, heading) == [slip or bold]
+        assert slip != bold
+
+
+@pytest.mark.parametrize("table", [S3DIS_SIX_FOLD, S3DIS_AREA_5])
+def test_the_mean_of_the_class_scores_is_nearly_the_printed_one(table):
+    for row in table.rows:
+        scores = [score for score in row.iou.values() if score is not None]
+        assert not scores or abs(fmean(scores) - row.miou) < 0.18
+
+
+def test_point2node_is_the_best_on_scannet_and_among_shapes_of_1k_xyz():
+    assert best_methods(SCANNET, "OA") == ["Point2Node"]
+    like = [row for row in MODELNET40.rows if (row.protocol.input, row.protocol.points) == ("xyz", "1k")]
+    assert max(like, key=lambda row: row.oa).method == "Point2Node"
+    assert best_methods(MODELNET40, "OA") == ["SO-Net"]
+
+
+def test_the_ablation_has_the_nine_variants_and_ends_with_the_area_5_row():
+    assert [row.variant for row in ABLATION] == list(VARIANTS)
+    assert ABLATION[-1].miou == S3DIS_AREA_5.rows[-1].miou
+    for row in ABLATION:
+        slip = 0.02 if row.variant == "local_only" else 0
+        assert row.delta == pytest.approx(row.miou - ABLATION[0].miou + slip)
+
+
+def test_the_sizes_and_their_changes_agree():
+    small, large = COMPLEXITY
+    assert round(100 * (large.size / small.size - 1), 2) == large.size_change
+    assert round(100 * (large.miou / small.miou - 1), 2) == large.miou_change
+    assert (small.miou, large.miou) == (ABLATION[0].miou, ABLATION[-1].miou)
+
+
+def test_a_table_fits_only_its_own_data():
+    assert [table.number for table in PUBLISHED if table.fits("s3dis", "Area_5", 13)] == [2]
+    assert [table.number for table in PUBLISHED if table.fits("s3dis", "6-fold", 13)] == [1]
+    assert [table.number for table in PUBLISHED if table.fits("modelnet", "test", 40)] == [6]
+    assert [table.number for table in PUBLISHED if table.fits("modelnet", "test", 10)] == []
+    assert [table.number for table in PUBLISHED if table.fits("s3dis", "Area_4", 13)] == []
