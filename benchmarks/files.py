@@ -23,7 +23,8 @@ def measure() -> list[Row]:
                 "ours": lambda: read(room),
                 "cache": lambda: read(cache),
                 "loadtxt": lambda: np.loadtxt(room),
-            }
+            },
+            rounds=11,
         )
         megabytes = room.stat().st_size / 1e6
     name = f"room of {POINTS:,} points, {megabytes:.0f} MB of text"

@@ -1,3 +1,4 @@
+import errno
 import json
 import random
 import shutil
@@ -7,10 +8,12 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
+from point2node.data.locking import alone_in
 from point2node.data.store import open_store
 from tests.data.layouts import (
     CLASS_FILE,
@@ -119,6 +122,29 @@ def test_options_that_do_not_fit_are_refused_in_one_line(tmp_path, arguments, me
     assert result.exit_code == 2
     assert result.stderr.count("\n") == 1
     assert message in result.stderr
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_a_store_that_another_process_is_writing_is_refused_in_one_line(tmp_path):
+    root, store = write_s3dis(tmp_path / "root"), tmp_path / "store"
+    with alone_in(store, wait=False):
+        result = run("s3dis", root, "--out", store, "--workers", 1)
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "Wait until it has finished, or choose another --out." in result.stderr
+    assert run("s3dis", root, "--out", store, "--workers", 1).exit_code == 0
+
+
+def test_what_the_system_refuses_to_write_is_said_in_one_line(tmp_path, monkeypatch):
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(np, "save", full)
+    result = run("s3dis", write_s3dis(tmp_path / "root"), "--out", tmp_path / "store", "--workers", 1)
+    assert result.exit_code == 2
+    assert result.stderr.endswith(
+        "store: expected a place that can be read and written, found no space left on device.\n"
+    )
 
 
 def start(root, store, *options, **pipe):

@@ -104,6 +104,37 @@ def test_a_damaged_mesh_stops_or_is_lost_as_a_whole(tmp_path):
     assert scene.lost[0].path == "chair/train/chair_0001.off"
 
 
+def test_an_empty_text_is_named_and_not_the_shapes_beside_it(tmp_path):
+    write_modelnet_texts(tmp_path)
+    (tmp_path / "chair" / "chair_0000.txt").write_bytes(b"\n")
+    with pytest.raises(InputError, match=r"chair/chair_0000\.txt: expected six numbers .*, found no points"):
+        read_all(find_modelnet(tmp_path))
+    scene = read_all(find_modelnet(tmp_path), skip_damaged=True)["train"]
+    assert str(scene.lost[0]) == "chair/chair_0000.txt: no points"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("shape_names.txt", b"ch\xffair\n", r"shape_names\.txt: expected a text in UTF-8, found the byte 0xff"),
+        ("shape_names.txt", b"", r"shape_names\.txt: expected the names of the classes, one a line, found none"),
+        ("shape_names.txt", b"a\nb\na\n", "found 'a' more than once"),
+        ("train_files.txt", b"\xff\n", r"train_files\.txt: expected a text in UTF-8"),
+    ],
+)
+def test_lists_that_make_no_sense_are_refused_by_name(tmp_path, name, content, message):
+    write_modelnet_h5(tmp_path)
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(InputError, match=message):
+        find_modelnet(tmp_path)
+
+
+def test_a_list_with_a_byte_order_mark_is_read(tmp_path):
+    write_modelnet_h5(tmp_path)
+    (tmp_path / "shape_names.txt").write_bytes(b"\xef\xbb\xbfchair\r\ntable\r\nsofa\r\n")
+    assert [one.name for one in find_modelnet(tmp_path).classes] == ["chair", "table", "sofa"]
+
+
 def test_a_root_of_something_else_says_what_was_expected(tmp_path):
     with pytest.raises(InputError, match=r"train_files\.txt"):
         find_modelnet(tmp_path)

@@ -72,6 +72,17 @@ def test_points_without_a_position_are_left_out_and_noted(tmp_path, class_file):
     assert scene.notes == ("a: 1 points without a position, left out",)
 
 
+def test_colours_normals_intensity_and_objects_are_kept_and_further_fields_are_noted(tmp_path, class_file):
+    (tmp_path / "root").mkdir()
+    header = "x y z r g b nx ny nz intensity label instance roughness time\n"
+    (tmp_path / "root" / "a.txt").write_text(header + "1 2 3 4 5 6 0 0 1.0 77 2 9 0.5 8\n")
+    (scene,) = read_all(find_own_files(tmp_path / "root", class_file)).values()
+    cloud = scene.content
+    parts = (cloud.rgb, cloud.normals, cloud.intensity, cloud.instance)
+    assert [part.tolist() for part in parts] == [[[4, 5, 6]], [[0, 0, 1]], [77], [9]]
+    assert scene.notes == ("a: roughness, time: no part of a store, left out",)
+
+
 def test_a_cloud_without_labels_is_refused(tmp_path, class_file):
     (tmp_path / "root").mkdir()
     write_ply(tmp_path / "root" / "a.ply", np.zeros((2, 3)))

@@ -117,6 +117,18 @@ def test_a_store_of_another_data_set_is_never_written_over(tmp_path):
     assert open_store(tmp_path / "store").scenes() == ("a",)
 
 
+@pytest.mark.parametrize("damage", [lambda text: text.replace('"format": 1', '"format": 99'), lambda text: text[:50]])
+def test_a_store_of_another_version_or_with_a_damaged_manifest_is_made_anew(tmp_path, damage):
+    prepare(toy("a"), tmp_path / "store", workers=1)
+    manifest = tmp_path / "store" / "manifest.json"
+    whole = manifest.read_text()
+    manifest.write_text(damage(whole))
+    with pytest.raises(InputError, match="Run 'point2node prepare' again"):
+        open_store(tmp_path / "store")
+    prepare(toy("a"), tmp_path / "store", workers=1)
+    assert manifest.read_text() == whole
+
+
 def test_a_scene_without_points_is_left_out_and_noted(tmp_path):
     dataset = Dataset("toy", "toy", S3DIS, (*toy("a").sources, *toy("empty", points=0).sources))
     prepared = prepare(dataset, tmp_path / "store", workers=1)

@@ -1,3 +1,4 @@
+import json
 import os
 import pickle
 
@@ -98,6 +99,26 @@ def test_a_damaged_aggregation_is_refused_by_name(tmp_path, text):
     write_label_map(tmp_path)
     (folder / "scene0000_00.aggregation.json").write_text(text)
     with pytest.raises(InputError, match=r"aggregation\.json"):
+        read_all(find_scannet(tmp_path))
+
+
+@pytest.mark.parametrize("of_vertex", [["a", 1, 2], [10**30, 1, 2], [[1, 2], [3]], [None, 1, 2], 5])
+def test_segments_that_are_no_numbers_are_refused_by_name(tmp_path, of_vertex):
+    folder = write_scannet_scene(tmp_path, "scene0000_00", [1, 2, 5], segments=True)
+    write_segments(folder, [1, 1, 2], [("wall", [1])])
+    write_label_map(tmp_path)
+    (folder / "scene0000_00_vh_clean_2.0.010000.segs.json").write_text(json.dumps({"segIndices": of_vertex}))
+    with pytest.raises(InputError, match=r"segs\.json: expected"):
+        read_all(find_scannet(tmp_path))
+
+
+@pytest.mark.parametrize("name", ["scannetv2_train.txt", "scannetv2-labels.combined.tsv"])
+def test_lists_that_are_no_text_are_refused_by_name(tmp_path, name):
+    folder = write_scannet_scene(tmp_path, "scene0000_00", [1, 2, 5], segments=True)
+    write_segments(folder, [1, 1, 2], [("wall", [1])])
+    write_label_map(tmp_path)
+    (tmp_path / name).write_bytes(b"\xff\xfe")
+    with pytest.raises(InputError, match=f"{name}: expected a text in UTF-8"):
         read_all(find_scannet(tmp_path))
 
 

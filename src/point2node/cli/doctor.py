@@ -81,7 +81,8 @@ def _print_diagnosis(diagnosis: Diagnosis, root: Path, repair: Path | None) -> N
         print(finding)
     for file in diagnosis.repaired:
         print(f"repaired: {Path(str(repair)) / file}")
-    print(f"{len(diagnosis.findings)} findings" if diagnosis.findings else "whole: nothing to report")
+    count = len(diagnosis.findings)
+    print(f"{count} finding{'s' * (count > 1)}" if count else "whole: nothing to report")
 
 
 def _print_installation(as_json: bool) -> None:

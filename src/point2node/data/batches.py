@@ -106,7 +106,7 @@ class BatchLoader:
         return self._steps.per_epoch
 
     def __iter__(self) -> Iterator[Batch]:
-        loader: DataLoader[Batch] = DataLoader(
+        loader: DataLoader[Batch | InputError] = DataLoader(
             self._steps,
             batch_size=None,
             sampler=_StepsFrom(self.step),
@@ -116,6 +116,8 @@ class BatchLoader:
             prefetch_factor=2 if self._workers else None,
         )
         for batch in loader:
+            if isinstance(batch, InputError):
+                raise batch
             self.step += 1
             yield batch
 
@@ -143,8 +145,11 @@ class _StepsFrom:
             step += 1
 
 
-class _Steps(Dataset[Batch]):
-    """Batch number ``step``, made from nothing but the seed and that number."""
+class _Steps(Dataset[Batch | InputError]):
+    """Batch number ``step``, made from nothing but the seed and that number.
+
+    An error in the input is handed over like a batch: raised in a worker, torch would make a RuntimeError of it.
+    """
 
     def __init__(
         self, source: SampleSource, plan: PyramidPlan, batch_size: int, seed: int, part: tuple[int, int]
@@ -152,7 +157,13 @@ class _Steps(Dataset[Batch]):
         self._source, self._plan, self._batch_size, self._seed, self._part = source, plan, batch_size, seed, part
         self.per_epoch = len(source) // batch_size
 
-    def __getitem__(self, step: int) -> Batch:
+    def __getitem__(self, step: int) -> Batch | InputError:
+        try:
+            return self._make(step)
+        except InputError as error:
+            return error
+
+    def _make(self, step: int) -> Batch:
         epoch, place = divmod(step, self.per_epoch)
         order = np.random.default_rng([self._seed, epoch]).permutation(len(self._source))
         batch = order[place * self._batch_size : (place + 1) * self._batch_size]

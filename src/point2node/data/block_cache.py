@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from point2node.core.errors import InputError
 from point2node.data.files.replacing import replacing
 from point2node.data.store import Store
 from point2node.geometry.blocks import BlockRules, cut_blocks
@@ -22,7 +23,7 @@ SEED = 0
 
 @dataclass(frozen=True)
 class Blocks:
-    """All blocks of one scene, one after the other, as memory maps."""
+    """All blocks of one scene, one after the other; memory maps where they could be kept on disk."""
 
     numbers: NDArray[np.int32]
     ends: NDArray[np.int64]
@@ -37,19 +38,27 @@ class Blocks:
 
 
 def blocks_of(store: Store, scene: str, rules: BlockRules, offsets: tuple[float, ...], folder: Path) -> Blocks:
-    """The blocks of a scene at every offset; cut on first use and kept under ``folder``."""
+    """The blocks of a scene at every offset; cut on first use and kept under ``folder``, if that can be written."""
     entry = store.entry(scene)
     what = json.dumps([asdict(rules), offsets, SEED, entry.checksum])
     place = folder / f"{entry.folder}.{hashlib.sha256(what.encode()).hexdigest()[:12]}"
     numbers, ends = place.with_name(f"{place.name}.numbers.npy"), place.with_name(f"{place.name}.ends.npy")
     if not ends.is_file():  # written last: where it is, the numbers are too
-        folder.mkdir(parents=True, exist_ok=True)
-        xyz = np.asarray(store.arrays(scene)["xyz"])
-        random = np.random.default_rng(SEED)
-        cut = [block for offset in offsets for block in cut_blocks(xyz, offset, random, rules)]
-        _save(numbers, np.concatenate(cut).astype(np.int32))
-        _save(ends, np.cumsum([len(block) for block in cut]))
+        blocks = _cut(store, scene, rules, offsets)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            _save(numbers, blocks.numbers)
+            _save(ends, blocks.ends)
+        except (OSError, InputError):  # a store that is read-only, or a full disk: then they stay in memory
+            return blocks
     return Blocks(np.load(numbers, mmap_mode="r"), np.load(ends))
+
+
+def _cut(store: Store, scene: str, rules: BlockRules, offsets: tuple[float, ...]) -> Blocks:
+    xyz = np.asarray(store.arrays(scene)["xyz"])
+    random = np.random.default_rng(SEED)
+    cut = [block for offset in offsets for block in cut_blocks(xyz, offset, random, rules)]
+    return Blocks(np.concatenate(cut).astype(np.int32), np.cumsum([len(block) for block in cut]))
 
 
 def _save(path: Path, values: NDArray[np.integer]) -> None:

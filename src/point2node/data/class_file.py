@@ -12,6 +12,17 @@ from point2node.core.classes import SemanticClass, spread_colour
 from point2node.core.errors import InputError
 
 Channel = Annotated[int, Field(ge=0, le=255)]
+REMEDY = "See 'Your own clouds' in docs/data.md."
+EXPECTED = {
+    "file": "a list of classes, or 'classes' and 'ignore'",
+    "classes": "a list of one class or more",
+    "class": "a class such as {name: tree, value: 5}",
+    "name": "a name in quotes or letters",
+    "value": "a whole number of 32 bits as value",
+    "colour": "three whole numbers from 0 to 255, or '#rrggbb', as colour",
+    "color": "three whole numbers from 0 to 255, or '#rrggbb', as color",
+    "ignore": "a list of whole numbers to ignore",
+}
 
 
 class ClassLine(BaseModel):
@@ -45,22 +56,11 @@ class ClassFile(BaseModel):
 
 def read_class_file(path: Path) -> tuple[tuple[SemanticClass, ...], tuple[int, ...]]:
     """The classes and the values to ignore, from a YAML list of classes or a mapping of ``classes`` and ``ignore``."""
-    import yaml
-
-    try:
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
-        raise InputError(path, expected="a file of classes", found=str(error)) from error
-    except yaml.YAMLError as error:
-        raise InputError(path, expected="YAML", found=" ".join(str(error).split())) from error
+    content = _load_yaml(path)
     try:
         file = ClassFile.model_validate({"classes": content} if isinstance(content, list) else content)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ", ".join(str(part) for part in first["loc"]) or "the file"
-        raise InputError(
-            path, expected="classes with name, value and colour", found=f"{place}: {first['msg']}"
-        ) from error
+        raise _explain(path, error.errors()[0]) from error
     _refuse_repeated(path, "name", [line.name for line in file.classes])
     _refuse_repeated(path, "value", [line.value for line in file.classes])
     both = {line.value for line in file.classes} & set(file.ignore)
@@ -72,6 +72,37 @@ def read_class_file(path: Path) -> tuple[tuple[SemanticClass, ...], tuple[int, .
         for number, line in enumerate(file.classes)
     )
     return tuple(classes), tuple(sorted(set(file.ignore)))
+
+
+def _load_yaml(path: Path) -> Any:
+    import yaml
+
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        found = (error.strerror or str(error)).lower()
+        raise InputError(path, expected="a file of classes", found=found, remedy=REMEDY) from error
+    except UnicodeDecodeError as error:
+        raise InputError(path, expected="a text of classes in UTF-8", found=str(error), remedy=REMEDY) from error
+    except (yaml.YAMLError, RecursionError) as error:
+        mark = getattr(error, "problem_mark", None)
+        where = f"{path}, line {mark.line + 1}" if mark else str(path)
+        found = getattr(error, "problem", None) or " ".join(str(error).split())
+        raise InputError(where, expected="YAML", found=found, remedy=REMEDY) from error
+
+
+def _explain(path: Path, error: Any) -> InputError:
+    """What is wrong, where, in words that need no knowledge of the program."""
+    place = list(error["loc"])
+    where = f"{path}, class {place[1] + 1}" if len(place) > 1 and place[0] == "classes" else str(path)
+    if where != str(path):
+        place = place[2:]
+    key = str(place[0]) if place else ("class" if where != str(path) else "file")
+    if error["type"] == "extra_forbidden":
+        known = "name, value and colour" if where != str(path) else "classes and ignore"
+        return InputError(where, expected=f"nothing but {known}", found=repr(key), remedy=REMEDY)
+    found = "nothing" if error["type"] == "missing" else f"{error['input']!r:.60}"
+    return InputError(where, expected=EXPECTED.get(key, key), found=found, remedy=REMEDY)
 
 
 def _refuse_repeated(path: Path, what: str, found: list[Any]) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path, PureWindowsPath
 
 from point2node.core.classes import SemanticClass, spread_colour
 from point2node.core.errors import InputError
-from point2node.data.modelnet_shapes import SAMPLED_POINTS, ShapeFile, read_h5, read_off, read_text
-from point2node.data.sources import Dataset, Scene, Source, existing_root, visible_files, visible_folders
+from point2node.data.modelnet_shapes import SAMPLED_POINTS, ShapeFile, read_h5, read_off, read_texts
+from point2node.data.sources import Dataset, Scene, Source, existing_root, read_text, visible_files, visible_folders
 
 SPLITS = ("train", "test")
 RESAMPLED = ("modelnet40", "modelnet10")  # one folder of texts comes with the lists of both
 MODELNET40_CLASSES = 40
+SHAPES_IN_PART = 100  # a few seconds of work
 
 
 def find_modelnet(root: Path, up: str | None = None) -> Dataset:
@@ -43,14 +44,11 @@ def listed_h5_files(base: Path, split: str) -> list[Path]:
 
 def read_lines(path: Path) -> list[str]:
     """The lines of a list that are not blank."""
-    return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
+    return [line.strip() for line in read_text(path).splitlines() if line.strip()]
 
 
 def _find_h5(base: Path, up: str | None) -> Dataset:
-    names_file = base / "shape_names.txt"
-    if not names_file.is_file():
-        raise InputError(names_file, expected="the names of the classes, one a line", found="nothing")
-    classes = _class_list(read_lines(names_file))
+    classes = _listed_classes(base / "shape_names.txt")
     up = up or ("y" if len(classes) == MODELNET40_CLASSES else "z")
     sources, missing = [], []
     for split in SPLITS:
@@ -65,7 +63,7 @@ def _find_h5(base: Path, up: str | None) -> Dataset:
 
 
 def _find_text(base: Path, prefix: str, up: str) -> Dataset:
-    classes = _class_list(read_lines(base / f"{prefix}_shape_names.txt"))
+    classes = _listed_classes(base / f"{prefix}_shape_names.txt")
     sources, missing = [], []
     for split in SPLITS:
         path = base / f"{prefix}_{split}.txt"
@@ -77,7 +75,7 @@ def _find_text(base: Path, prefix: str, up: str) -> Dataset:
                 shapes.append(shape)
             else:
                 missing.append(f"{shape.shown}: listed in {path.name} but missing, left out")
-        sources += _shape_source(split, shapes, read_text)
+        sources += _shape_source(split, shapes, read_texts)
     return _dataset("texts of resampled shapes with normals", classes, sources, {"up": up}, tuple(missing))
 
 
@@ -104,8 +102,23 @@ def _shape(base: Path, path: Path, class_name: str, classes: tuple[SemanticClass
 def _shape_source(
     split: str, shapes: list[ShapeFile], read: Callable[[str, tuple[ShapeFile, ...], bool], Iterable[Scene]]
 ) -> list[Source]:
-    files = tuple(shape.path for shape in shapes)
-    return [Source(split, split, files, partial(read, split, tuple(shapes)))] if shapes else []
+    """All shapes of a split, in parts: workers share them, and what is done is not done again after a kill."""
+
+    def source(name: str, some: tuple[ShapeFile, ...], parts: tuple[Source, ...] = ()) -> Source:
+        return Source(name, split, tuple(shape.path for shape in some), partial(read, split, some), parts)
+
+    cut = [tuple(shapes[first : first + SHAPES_IN_PART]) for first in range(0, len(shapes), SHAPES_IN_PART)]
+    parts = tuple(source(f"{split}/{number:04d}", some) for number, some in enumerate(cut))
+    return [source(split, tuple(shapes), parts)] if shapes else []
+
+
+def _listed_classes(path: Path) -> tuple[SemanticClass, ...]:
+    names = read_lines(path) if path.is_file() else []
+    repeated = [name for name in names if names.count(name) > 1]
+    if repeated or not names:
+        found = f"{repeated[0]!r} more than once" if repeated else "none"
+        raise InputError(path, expected="the names of the classes, one a line", found=found)
+    return _class_list(names)
 
 
 def _class_list(names: list[str]) -> tuple[SemanticClass, ...]:

@@ -50,14 +50,15 @@ def read_h5(split: str, files: tuple[Path, ...], classes: int, skip_damaged: boo
     )
 
 
-def read_text(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) -> Iterator[Scene]:
+def read_texts(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) -> Iterator[Scene]:
     """All shapes of one split of the resampled release: six numbers a line, separated by commas."""
 
     def read(shape: ShapeFile) -> NDArray[np.float32] | tuple[Damage, ...]:
         rows, damaged = parse_lines(read_bytes(shape.path), XYZ_NORMAL)
-        found = describe_damage(shape.shown, damaged)
+        nothing = () if len(rows) or damaged else (Damage(shape.shown, None, "no points"),)
+        found = describe_damage(shape.shown, damaged) or nothing
         if found and not skip_damaged:
-            where = f"{found[0].path}, line {found[0].line}"
+            where = shape.shown if found[0].line is None else f"{shape.shown}, line {found[0].line}"
             raise InputError(where, expected=XYZ_NORMAL.expected, found=found[0].bytes)
         return found or rows.astype(np.float32)
 

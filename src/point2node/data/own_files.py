@@ -21,10 +21,17 @@ def find_own_files(
     root: Path, class_file: Path, *, seed: int = 0, fractions: tuple[float, float, float] = FRACTIONS
 ) -> Dataset:
     """The clouds under ``root``: split by its folders train, val and test, or else at random by ``seed``."""
+    from point2node.data.files import READABLE
+
     classes, ignored = read_class_file(class_file)
-    files, others = _find_clouds(existing_root(root), class_file)
+    files, others = _find_clouds(existing_root(root), class_file, READABLE)
     if not files:
-        raise InputError(root, expected="labelled point clouds", found="no file of a readable format")
+        raise InputError(
+            root,
+            expected="labelled point clouds",
+            found="no file of a readable format",
+            remedy="Readable are " + ", ".join(READABLE) + ".",
+        )
     names = [relative_name(file.with_suffix(""), root) for file in files]
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
@@ -76,17 +83,17 @@ def read_own_file(
         )
     placed = np.asarray(np.isfinite(cloud.xyz).all(axis=1))
     lacking = len(cloud) - int(placed.sum())  # scanners note rays without a return so
-    notes = (f"{name}: {lacking} points without a position, left out",) if lacking else ()
-    yield Scene(name, split, cloud[placed] if lacking else cloud, notes=notes)
+    notes = [f"{name}: {lacking} points without a position, left out"] if lacking else []
+    further = [*cloud.fields, *(["faces"] if cloud.faces is not None else [])]
+    notes += [f"{name}: {', '.join(further)}: no part of a store, left out"] if further else []
+    yield Scene(name, split, cloud[placed] if lacking else cloud, notes=tuple(notes))
 
 
-def _find_clouds(root: Path, class_file: Path) -> tuple[list[Path], list[Path]]:
+def _find_clouds(root: Path, class_file: Path, readable: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
     """Every readable file below ``root``, and the files that are not."""
-    from point2node.data.files import READABLE
-
     below = (path for path in sorted(root.rglob("*")) if path.is_file())
     shown = [path for path in below if not any(map(is_hidden, (path, *_folders_to(path, root))))]
-    files = [path for path in shown if path.suffix.lower() in READABLE]
+    files = [path for path in shown if path.suffix.lower() in readable]
     others = [path for path in shown if path not in files and path.resolve() != class_file.resolve()]
     return files, others
 

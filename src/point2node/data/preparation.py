@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -9,7 +10,9 @@ from functools import partial
 from pathlib import Path
 
 from point2node.core.errors import InputError
-from point2node.data.manifest import Manifest, SceneEntry, read_manifest
+from point2node.data.joining import join_parts
+from point2node.data.locking import alone_in
+from point2node.data.manifest import Manifest, SceneEntry
 from point2node.data.parallel import map_unordered
 from point2node.data.sources import Dataset, Source
 from point2node.data.store import MANIFEST, SCENES
@@ -24,7 +27,7 @@ from point2node.data.store_writer import (
 )
 
 Report = Callable[[int, int, str], None]
-"""Called with how many sources are done, how many there are, and the name of the latest."""
+"""Called with how many sources or parts are done, how many there are, and the name of the latest."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +36,7 @@ class Prepared:
 
     manifest: Manifest
     read: int
-    """How many sources were read; the others had not changed."""
+    """How many sources, or parts of them, were read; the others had not changed."""
 
 
 def prepare(
@@ -42,36 +45,58 @@ def prepare(
     *,
     workers: int | None = None,
     skip_damaged: bool = False,
+    wait: bool = True,
     report: Report = lambda done, total, name: None,
 ) -> Prepared:
-    """Bring ``store`` up to date with ``dataset``.
+    """Bring ``store`` up to date with ``dataset``; if another process is at that, ``wait`` for it or refuse.
 
-    A run that is stopped, by an error or a kill, keeps the sources that were finished; the next one goes on.
+    A run that is stopped, by an error or a kill, keeps what was finished; the next one goes on.
     """
     _refuse_foreign_folder(store, dataset)
+    with alone_in(store, wait=wait):
+        done, pending = _sort_out(dataset, store, skip_damaged)
+        total = len(done) + len(pending)
+        for place, scenes in map_unordered(partial(_prepare_unit, store, skip_damaged), pending, workers):
+            name = pending[place][0].name
+            done[name] = scenes
+            report(len(done), total, name)
+        for source in dataset.sources:
+            if source.name not in done:
+                parts = [entry for part in source.parts for entry in done[part.name]]
+                joined = (write_scene(store, join_parts(store, source, parts)),)
+                write_journal(store, source, JournalEntry(fingerprint=fingerprint(source, dataset), scenes=joined))
+                done[source.name] = joined
+        everything = [scene for source in dataset.sources for scene in done[source.name]]
+        _refuse_two_of_a_name(store, everything)
+        return Prepared(write_manifest(store, dataset, everything), len(pending))
+
+
+def _sort_out(
+    dataset: Dataset, store: Path, skip_damaged: bool
+) -> tuple[dict[str, tuple[SceneEntry, ...]], list[tuple[Source, str]]]:
+    """The scenes of what an earlier run has finished, by name, and what is to be read, with its fingerprint."""
     done: dict[str, tuple[SceneEntry, ...]] = {}
     pending: list[tuple[Source, str]] = []
-    for source in dataset.sources:
-        mark = fingerprint(source, dataset)
+
+    def is_done(source: Source, mark: str) -> bool:
         noted = read_journal(store, source)
         if noted and noted.fingerprint == mark and (skip_damaged or not any(scene.lost for scene in noted.scenes)):
             done[source.name] = noted.scenes
-        else:
-            pending.append((source, mark))
-    for place, scenes in map_unordered(partial(_prepare_source, store, skip_damaged), pending, workers):
-        name = pending[place][0].name
-        done[name] = scenes
-        report(len(done), len(dataset.sources), name)
-    everything = [scene for source in dataset.sources for scene in done[source.name]]
-    _refuse_two_of_a_name(store, everything)
-    return Prepared(write_manifest(store, dataset, everything), len(pending))
+        return source.name in done
+
+    for source in dataset.sources:
+        if is_done(source, fingerprint(source, dataset)):
+            continue
+        marked = [(unit, fingerprint(unit, dataset)) for unit in source.units()]
+        pending += [(unit, mark) for unit, mark in marked if not is_done(unit, mark)]
+    return done, pending
 
 
-def _prepare_source(store: Path, skip_damaged: bool, marked: tuple[Source, str]) -> tuple[SceneEntry, ...]:
-    """Read one source, store its scenes and note that it is done. Runs in a worker."""
-    source, mark = marked
-    scenes = tuple(write_scene(store, scene) for scene in source.read(skip_damaged))
-    write_journal(store, source, JournalEntry(fingerprint=mark, scenes=scenes))
+def _prepare_unit(store: Path, skip_damaged: bool, marked: tuple[Source, str]) -> tuple[SceneEntry, ...]:
+    """Read one source or part, store its scenes and note that it is done. Runs in a worker."""
+    unit, mark = marked
+    scenes = tuple(write_scene(store, scene) for scene in unit.read(skip_damaged))
+    write_journal(store, unit, JournalEntry(fingerprint=mark, scenes=scenes))
     return scenes
 
 
@@ -82,15 +107,28 @@ def _refuse_two_of_a_name(store: Path, scenes: list[SceneEntry]) -> None:
 
 
 def _refuse_foreign_folder(store: Path, dataset: Dataset) -> None:
-    """A store is swept after writing: never let that happen to a folder that holds anything else."""
-    if (store / MANIFEST).is_file():
-        held = read_manifest(store / MANIFEST).dataset
+    """A store is swept after writing: never let that happen to a folder that holds anything else.
+
+    What another version wrote, or a manifest that is damaged, is replaced like any other old state.
+    """
+    held = _held_dataset(store / MANIFEST)
+    if held is not None:
         found = "" if held == dataset.name else f"a store of {held}"
     elif store.is_dir():
-        unfinished = {JOURNAL, SCENES, f".{MANIFEST}.partial"}
+        unfinished = {JOURNAL, SCENES, MANIFEST, f".{MANIFEST}.partial"}
         found = "" if {path.name for path in store.iterdir()} <= unfinished else "a folder with other contents"
     else:
         found = "a file" if store.exists() else ""
     if found:
         expected = f"a store of {dataset.name} or a new folder"
         raise InputError(store, expected=expected, found=found, remedy="Choose another --out.")
+
+
+def _held_dataset(manifest: Path) -> str | None:
+    """Which data set a manifest is of, whatever version wrote it; None where that cannot be told."""
+    try:
+        data = json.loads(manifest.read_bytes())
+    except (OSError, ValueError):
+        return None
+    held = data.get("dataset") if isinstance(data, dict) else None
+    return held if isinstance(held, str) else None

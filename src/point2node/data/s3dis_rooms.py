@@ -91,7 +91,8 @@ def load_array(path: Path) -> NDArray[Any]:
     try:
         return np.load(path, allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise InputError(path, expected="a .npy file with numbers", found=str(error)) from error
+        found = getattr(error, "strerror", None) or str(error)
+        raise InputError(path, expected="a .npy file with numbers", found=found) from error
 
 
 def _labelled_cloud(path: Path, xyz: NDArray[Any], rgb: NDArray[Any], labels: NDArray[Any]) -> PointCloud:

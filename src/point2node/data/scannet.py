@@ -21,6 +21,7 @@ from point2node.data.sources import (
     Source,
     check_labels,
     existing_root,
+    read_text,
     visible_files,
     visible_folders,
 )
@@ -93,7 +94,7 @@ def read_splits(root: Path) -> dict[str, str]:
         splits: dict[str, str] = {}
         for file, split in ((root / name, split) for name, split in release.items()):
             if file.is_file():
-                splits |= dict.fromkeys(file.read_text(encoding="utf-8").split(), split)
+                splits |= dict.fromkeys(read_text(file).split(), split)
         if splits:
             return splits
     return {}

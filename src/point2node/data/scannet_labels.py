@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from point2node.core.classes import SCANNET
 from point2node.core.errors import InputError
+from point2node.data.sources import read_text
 
 UNANNOTATED = 0
 VALUES = {one.name: one.value for one in SCANNET} | {"refridgerator": 17}  # so spelt in the label map
@@ -36,8 +38,7 @@ def from_nyu40(path: Path, numbers: NDArray[Any]) -> NDArray[np.int32]:
 
 def read_label_map(path: Path) -> dict[str, int]:
     """The class value of every raw category, from the TSV that comes with the data."""
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
+    rows = list(csv.DictReader(StringIO(read_text(path), newline=""), delimiter="\t", quoting=csv.QUOTE_NONE))
     columns = set(rows[0]) if rows else set()
     key = "raw_category" if "raw_category" in columns else "category"  # the first release has no raw_category
     if not {key, "nyu40class"} <= columns:
@@ -50,7 +51,10 @@ def from_segments(
     segments: Path, aggregation: Path, label_map: dict[str, int]
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
     """Class values of all vertices, and the raw categories that the label map does not know."""
-    of_vertex = np.asarray(_read_list(segments, "segIndices"), np.int64)
+    try:
+        of_vertex = np.asarray(_read_list(segments, "segIndices"), np.int64).reshape(-1)
+    except (ValueError, TypeError, OverflowError) as error:
+        raise InputError(segments, expected="whole numbers in 'segIndices'", found=str(error)) from error
     groups = _read_list(aggregation, "segGroups")
     unknown: set[str] = set()
     of_segment: dict[int, int] = {}
@@ -71,8 +75,8 @@ def from_segments(
 
 def _read_list(path: Path, key: str) -> list[Any]:
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))[key]
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        found = json.loads(read_text(path))[key]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise InputError(path, expected=f"JSON with {key!r}", found=f"{type(error).__name__}: {error}") from error
     if not isinstance(found, list):
         raise InputError(path, expected=f"a list {key!r}", found=type(found).__name__)

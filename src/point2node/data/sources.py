@@ -60,7 +60,7 @@ class Scene:
 
 @dataclass(frozen=True)
 class Source:
-    """One unit of work: files that are read together, and the function that reads them.
+    """Files that are read together, and the function that reads them.
 
     ``read(skip_damaged)`` gives one scene, or several where one file holds them all. It is a module-level function or
     a partial of one: it travels to spawned workers.
@@ -70,6 +70,12 @@ class Source:
     split: str
     files: tuple[Path, ...]
     read: Callable[[bool], Iterable[Scene]]
+    parts: tuple[Source, ...] = ()
+    """Where the scene is one of many shapes: some of them each, in order, which together give the same scene."""
+
+    def units(self) -> tuple[Source, ...]:
+        """What workers read: the parts, or the source itself."""
+        return self.parts or (self,)
 
 
 @dataclass(frozen=True)
@@ -115,6 +121,19 @@ def existing_root(root: Path) -> Path:
         found = "a file" if root.exists() else "nothing"
         raise InputError(root, expected="the folder of the data set", found=found)
     return root
+
+
+def read_text(path: Path) -> str:
+    """A small text that comes with a data set, such as a list of names."""
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except OSError as error:
+        found = (error.strerror or str(error)).lower()
+        raise InputError(path, expected="a readable file", found=found) from error
+    except UnicodeDecodeError as error:
+        raise InputError(
+            path, expected="a text in UTF-8", found=f"the byte {error.object[error.start]:#04x}"
+        ) from error
 
 
 def check_labels(path: str | Path, labels: NDArray[Any], classes: tuple[SemanticClass, ...]) -> None:

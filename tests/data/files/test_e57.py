@@ -40,6 +40,35 @@ def test_scans_are_joined_at_their_poses(tmp_path: Path) -> None:
     assert (cloud.rgb[10:] == 0).all()
 
 
+@pytest.mark.parametrize("name", ["label", "mine:Label"])
+def test_a_field_named_label_is_read_as_labels_of_the_valid_points(tmp_path: Path, name: str) -> None:
+    libe57, path = pye57.libe57, tmp_path / "a.e57"
+    xyz = np.array([[4e5, 5e6, 1.25], [4e5 + 0.001, 5e6, 2], [0, 0, 0]])
+    columns: dict[str, np.ndarray] = {f"cartesian{axis}": xyz[:, i].copy() for i, axis in enumerate("XYZ")}
+    columns |= {"cartesianInvalidState": np.array([0, 0, 2], np.longlong), name: np.array([3, 70000, 1], np.longlong)}
+    with pye57.E57(str(path), mode="w") as file:
+        image = file.image_file
+        image.extensionsAdd("mine", "http://www.example.com/mine")
+        prototype, buffers = libe57.StructureNode(image), libe57.VectorSourceDestBuffer()
+        for column, values in columns.items():
+            is_whole = values.dtype.kind == "i"
+            node = libe57.IntegerNode(image, 0, 0, 2**20) if is_whole else libe57.FloatNode(image, 0.0)
+            prototype.set(column, node)
+            buffers.append(libe57.SourceDestBuffer(image, column, values, len(values), True, True))
+        scan_node = libe57.StructureNode(image)
+        scan_node.set("guid", libe57.StringNode(image, "{1}"))
+        points = libe57.CompressedVectorNode(image, prototype, libe57.VectorNode(image, True))
+        scan_node.set("points", points)
+        file.data3d.append(scan_node)
+        writer = points.writer(buffers)
+        writer.write(3)
+        writer.close()
+    cloud = read(path)
+    assert cloud.labels is not None
+    assert cloud.labels.tolist() == [3, 70000]
+    np.testing.assert_array_equal(cloud.xyz, xyz[:2])  # map coordinates keep every digit
+
+
 def test_a_file_that_is_none_or_holds_no_scan_says_so(tmp_path: Path) -> None:
     path = tmp_path / "a.e57"
     path.write_bytes(b"not a scan" * 10)

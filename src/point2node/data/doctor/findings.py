@@ -67,7 +67,8 @@ def examine_sources(dataset: Dataset, root: Path, workers: int | None) -> tuple[
     """Read everything as ``prepare`` would: how much each split holds, and what cannot be read or was mapped."""
     counts: dict[str, int] = {}
     findings: dict[int, list[Finding]] = {}
-    for place, (sizes, found) in map_unordered(partial(_examine_source, root), dataset.sources, workers):
+    units = [unit for source in dataset.sources for unit in source.units()]
+    for place, (sizes, found) in map_unordered(partial(_examine_source, root), units, workers):
         findings[place] = found
         for split, size in sizes.items():
             counts[split] = counts.get(split, 0) + size

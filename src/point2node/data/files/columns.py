@@ -73,8 +73,18 @@ def _take_three(left: dict[str, Array], spellings: Iterable[tuple[str, str, str]
         if len(three) == 3:
             left.clear()
             left.update(trial)
-            return np.stack(three, axis=1)
+            return _side_by_side(three)
     return None
+
+
+def _side_by_side(three: list[Array]) -> Array:
+    """Three columns as (N, 3): the very array that they are the columns of, if there is one."""
+    whole = three[0].base
+    if isinstance(whole, np.ndarray) and whole.shape == (len(three[0]), 3) and whole.flags.c_contiguous:
+        places = [column.ctypes.data if column.strides == whole.strides[:1] else 0 for column in three]
+        if places == [whole.ctypes.data + number * whole.itemsize for number in range(3)] and len(whole):
+            return whole
+    return np.stack(three, axis=1)
 
 
 def columns_from_cloud(path: Path, cloud: PointCloud) -> dict[str, Array]:

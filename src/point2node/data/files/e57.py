@@ -17,11 +17,13 @@ NAMES = {
     "colorRed": "red", "colorGreen": "green", "colorBlue": "blue",
     "intensity": "intensity",
 }  # fmt: skip
+INVALID = {"cartesianInvalidState", "sphericalInvalidState"}
+WHOLE = np.longlong  # not int64: pye57 takes that for 32 bits
 POINTS_PER_BYTE = 8  # one bit per point: coordinates take many times that
 
 
 def read(path: Path) -> PointCloud:
-    """Read coordinates, colours and intensity; the field ``scan`` is the number of the scan.
+    """Read coordinates, colours, intensity and labels; the field ``scan`` is the number of the scan.
 
     Points that the scanner marked as invalid have no position and are left out, as pye57 does. Where only some
     scans have a column, the others get 0 in it.
@@ -43,7 +45,26 @@ def _read_scan(path: Path, file: Any, number: int) -> dict[str, Array]:
         raise InputError(f"{path}, scan {number}", expected=f"room for {points} points", found=found)
     read = file.read_scan(number, intensity=True, colors=True, ignore_missing_fields=True)
     columns = {NAMES[name]: values for name, values in read.items() if name in NAMES}
-    return columns | {"scan": np.full(len(columns["x"]), number, np.int32)}
+    columns |= {"scan": np.full(len(columns["x"]), number, np.int32)}
+    return columns | _read_labels(path, file, number)
+
+
+def _read_labels(path: Path, file: Any, number: int) -> dict[str, Array]:
+    """The field ``label`` of an extension of the format, which pye57 itself passes over, for the valid points."""
+    libe57 = import_library(path, "pye57.libe57", "e57")
+    header = file.get_header(number)
+    wanted = {name: "label" for name in header.point_fields if name.lower().rpartition(":")[2] == "label"}
+    if not wanted:
+        return {}
+    read = {name: np.zeros(header.point_count, WHOLE) for name in header.point_fields if name in {*wanted, *INVALID}}
+    buffers = libe57.VectorSourceDestBuffer()
+    for name, values in read.items():
+        buffers.append(libe57.SourceDestBuffer(file.image_file, name, values, len(values), True, True))
+    header.points.reader(buffers).read()
+    valid = np.ones(header.point_count, np.bool_)
+    for name in read.keys() & INVALID:
+        valid &= read[name] == 0
+    return {wanted[name]: values[valid] for name, values in read.items() if name in wanted}
 
 
 def _column(scan: dict[str, Array], name: str) -> Array:

@@ -70,7 +70,7 @@ def parse_numbers(
                 continue
         if delimiter != NO_DELIMITER and not wants_number:
             return numbers, rows, line, position
-        value, flag, end = _parse_number(text, position)
+        value, flag, end = parse_number(text, position)
         if end < 0 or not (text[end] <= SPACE or text[end] in (delimiter, HASH)):
             return numbers, rows, line, position
         values[numbers], flags[numbers] = value, flag
@@ -81,7 +81,7 @@ def parse_numbers(
 
 
 @njit(cache=True)
-def _parse_number(text: Bytes, start: int) -> tuple[float, int, int]:
+def parse_number(text: Bytes, start: Any) -> tuple[float, int, int]:
     """Value, flag and end of the number at ``start``; the end is -1 where there is none."""
     position, negative = start, text[start] == MINUS
     if negative or text[start] == PLUS:

@@ -11,10 +11,11 @@ import numpy as np
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
-from point2node.data.files.columns import cloud_from_columns, columns_from_cloud, narrow, usual_type
+from point2node.data.files.columns import RGB, cloud_from_columns, columns_from_cloud, narrow, plain_name, usual_type
 from point2node.data.files.number_rows import parse_rows
+from point2node.data.files.tables import parse_table
 from point2node.data.files.text_columns import guess_columns
-from point2node.data.files.text_layout import sniff_layout
+from point2node.data.files.text_layout import Layout, sniff_layout
 
 LEFT_OUT = "_"  # the name of a column that is not wanted
 LINES_AT_ONCE = 1 << 16  # written together: bounds the memory that their text takes
@@ -28,30 +29,46 @@ def read(
     ``columns`` names every column, separated by blanks or commas; ``_`` leaves one out. ``delimiter`` is a blank, a
     tab, a comma or a semicolon. ``skip`` is the number of lines before the first point or header.
     """
-    data = path.read_bytes()
-    layout = sniff_layout(path, data, delimiter, skip or 0)
-    rows = parse_rows(
-        path,
-        data[layout.start :],
-        delimiter=layout.delimiter,
-        line_numbers=range(layout.first_line, sys.maxsize),
-        expected="numbers" if layout.delimiter == " " else f"numbers separated by {layout.delimiter!r}",
-    )
-    if not len(rows):
-        raise InputError(path, expected="lines of numbers", found="none")
-    if layout.points is not None and layout.points != len(rows):
-        raise InputError(path, expected=f"{layout.points} points, as its first line says", found=str(len(rows)))
-    width = int(rows.ends[0])
-    rows.check_width(path, width)
-    values = rows.columns(width)
-    names = columns.replace(",", " ").split() if columns is not None else layout.names or guess_columns(path, values)
-    if len(names) != width:
-        found = f"{width} in line {layout.first_line + int(rows.lines[0])}"
+    with path.open("rb") as stream:
+        layout = sniff_layout(path, stream, delimiter, skip or 0)
+        names = columns.replace(",", " ").split() if columns is not None else layout.names
+        values = _parse_columns(path, stream, layout, names)
+    if layout.points is not None and layout.points != len(values[0]):
+        raise InputError(path, expected=f"{layout.points} points, as its first line says", found=str(len(values[0])))
+    names = names or guess_columns(path, values)
+    if len(names) != len(values):
+        found = f"{len(values)} in line {layout.first_line}"
         raise InputError(path, expected=f"{len(names)} columns ({' '.join(names)})", found=found)
     kept = [name for name in names if name != LEFT_OUT]
     if len(set(kept)) < len(kept):
         raise InputError(path, expected="columns of different names", found=" ".join(names))
-    return cloud_from_columns(path, {name: v for name, v in zip(names, values, strict=True) if name != LEFT_OUT})
+    named = {name: _usual(name, v) for name, v in zip(names, values, strict=True) if name != LEFT_OUT}
+    return cloud_from_columns(path, named)
+
+
+def _usual(name: str, column: Array) -> Array:
+    """Whole numbers as int64, whichever of them a file holds; only colours stay bytes."""
+    is_colour = any(plain_name(name) in spelling for spelling in RGB)
+    return column.astype(np.int64) if column.dtype == np.uint8 and not is_colour else column
+
+
+def _parse_columns(path: Path, stream: BinaryIO, layout: Layout, names: list[str]) -> list[Array]:
+    """The columns below the header; the fast parser takes the plain files, and the careful one all others."""
+    if [plain_name(name) for name in names[:3]] in ([], ["x", "y", "z"]):
+        stream.seek(layout.start)
+        table = parse_table(stream, layout.width, layout.delimiter)
+        if table is not None:
+            return table
+    stream.seek(layout.start)
+    rows = parse_rows(
+        path,
+        stream.read(),
+        delimiter=layout.delimiter,
+        line_numbers=range(layout.first_line, sys.maxsize),
+        expected="numbers" if layout.delimiter == " " else f"numbers separated by {layout.delimiter!r}",
+    )
+    rows.check_width(path, layout.width)
+    return rows.columns(layout.width)
 
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:

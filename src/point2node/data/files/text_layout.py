@@ -10,6 +10,7 @@ import codecs
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO
 
 from point2node.core.errors import InputError
 from point2node.data.files.number_rows import shown_line
@@ -30,6 +31,8 @@ class Layout:
     """The first byte of the first line of numbers."""
     first_line: int
     """That line's number in the file, from 1."""
+    width: int
+    """How many numbers it holds."""
     delimiter: str
     names: list[str]
     """What the file calls its columns; empty where it does not say."""
@@ -37,18 +40,19 @@ class Layout:
     """How many points the file says that it has, if it does."""
 
 
-def sniff_layout(path: Path, data: bytes, delimiter: str | None, skip: int) -> Layout:
+def sniff_layout(path: Path, stream: BinaryIO, delimiter: str | None, skip: int) -> Layout:
     """Look at the lines before the numbers; the first ``skip`` of them do not count."""
     if delimiter is not None and delimiter not in DELIMITERS:
         raise InputError("delimiter", expected="a blank, a tab, ',' or ';'", found=repr(delimiter))
     if skip < 0:
         raise InputError("skip", expected="a number of lines, 0 or more", found=str(skip))
-    start = len(codecs.BOM_UTF8) if data.startswith(codecs.BOM_UTF8) else 0
+    start = len(codecs.BOM_UTF8) if stream.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8 else 0
     comment_names, header_names = list[str](), list[str]()
     points: int | None = None
     for number in range(1, skip + MOST_LINES + 1):
-        end = data.find(b"\n", start) + 1 or len(data)
-        line = data[start : min(end, start + LONGEST_LINE)].decode("utf-8", "replace").strip()
+        stream.seek(start)
+        written = stream.readline(LONGEST_LINE)
+        line = written.decode("utf-8", "replace").strip()
         mark = next((mark for mark in COMMENTS if line.startswith(mark)), None)
         if number <= skip or not line:
             pass
@@ -63,16 +67,23 @@ def sniff_layout(path: Path, data: bytes, delimiter: str | None, skip: int) -> L
                 separator = DELIMITERS[delimiter] if delimiter else _find_delimiter(line)
                 # a comment is prose unless it names as many columns as there are
                 names = header_names or (comment_names if _names_columns(comment_names, len(words)) else [])
-                return Layout(start, number, separator, names, points)
+                return Layout(start, number, len(words), separator, names, points)
             elif any(numeric) or header_names:
-                found = shown_line(data, start)
+                found = shown_line(written, 0)
                 raise InputError(f"{path}, line {number}", expected="numbers, or the names of columns", found=found)
             else:
                 header_names = words
-        if end == len(data):
+        if not _skip_rest(stream, written):
             break
-        start = end
+        start = stream.tell()
     raise InputError(path, expected=f"a line of numbers among the first {skip + MOST_LINES}", found="none")
+
+
+def _skip_rest(stream: BinaryIO, line: bytes) -> bool:
+    """Go to the next line, however long the one is that ``line`` is the beginning of; False at the end."""
+    while line and not line.endswith(b"\n"):
+        line = stream.readline(LONGEST_LINE)
+    return bool(line)
 
 
 def _find_delimiter(line: str) -> str:
