@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,14 @@ from torch import Tensor, nn
 from point2node.core.errors import InputError
 from point2node.engine.averaging import WeightAverage
 from point2node.engine.run_folder import RunFolder
-from point2node.engine.weights import WeightsCard, load_tensors, read_tensors, write_tensors, write_weights
+from point2node.engine.weights import (
+    WeightsCard,
+    check_tensors,
+    load_tensors,
+    read_tensors,
+    write_tensors,
+    write_weights,
+)
 
 
 @dataclass
@@ -59,17 +68,29 @@ def read_state(
     tensors, note = read_tensors(path)
     progress = _read_progress(path, note)
     load_tensors(path, network, _under("network/", tensors))
-    moments: dict[int, dict[str, Tensor]] = {}
-    for name, tensor in _under("optimiser/", tensors).items():
-        number, _, key = name.partition("/")
-        moments.setdefault(int(number), {})[key] = tensor
+    moments = _moments(path, optimiser, _under("optimiser/", tensors))
     optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
     saved = _under("average/", tensors)
     if (average is None) != (not saved):
         raise InputError(path, expected="a state of these settings (ema_decay)", found="one of others")
     if average is not None:
+        check_tensors(path, average.tensors, saved)
         average.load(saved)
     return progress
+
+
+def _moments(path: Path, optimiser: torch.optim.Optimizer, saved: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
+    """The optimiser's moments by the number of their parameter, whose shape they have."""
+    shapes = [parameter.shape for group in optimiser.param_groups for parameter in group["params"]]
+    moments: dict[int, dict[str, Tensor]] = {}
+    for name, tensor in saved.items():
+        number, _, key = name.partition("/")
+        known = number.isdigit() and int(number) < len(shapes)
+        if not known or tensor.shape != (shapes[int(number)] if key != "step" else ()):
+            found = f"{name!r} of shape {tuple(tensor.shape)}"
+            raise InputError(path, expected="the moments of this network's weights", found=found)
+        moments.setdefault(int(number), {})[key] = tensor
+    return moments
 
 
 def _under(prefix: str, tensors: dict[str, Tensor]) -> dict[str, Tensor]:
@@ -102,15 +123,24 @@ class Keeper:
         return self.average.tensors if self.average else self._network.state_dict()
 
     def checkpoint(self, progress: Progress) -> None:
-        """State first: it alone is resumed from. A full disk leaves the previous one as it was."""
-        try:
-            write_state(self.run.state, self._network, self._optimiser, self.average, progress)
+        """The state, which alone is resumed from, comes second: where it is, the weights of its step are too.
+
+        A full disk leaves the previous state as it was.
+        """
+        with self._naming_the_last_checkpoint():
             write_weights(self.run.last, self._kept, self._card)
-        except InputError as error:
-            remedy = f"The checkpoint of step {self.saved_step} is whole: make room, then use --resume {self.run.path}."
-            raise InputError(error.where, expected=error.expected, found=error.found, remedy=remedy) from error
-        self.saved_step = progress.step
+            write_state(self.run.state, self._network, self._optimiser, self.average, progress)
+            self.saved_step = progress.step
 
     def write_best(self) -> None:
         """The weights as they are now are the best."""
-        write_weights(self.run.best, self._kept, self._card)
+        with self._naming_the_last_checkpoint():
+            write_weights(self.run.best, self._kept, self._card)
+
+    @contextmanager
+    def _naming_the_last_checkpoint(self) -> Iterator[None]:
+        try:
+            yield
+        except InputError as error:
+            remedy = f"The checkpoint of step {self.saved_step} is whole: make room, then use --resume {self.run.path}."
+            raise InputError(error.where, expected=error.expected, found=error.found, remedy=remedy) from error

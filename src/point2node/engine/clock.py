@@ -16,7 +16,7 @@ class Clock:
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._start = self._interval = self._first = time.monotonic()
-        self._saved = self._start + FIRST_CHECKPOINT_SECONDS - settings.checkpoint_seconds
+        self._saved = self._start + min(FIRST_CHECKPOINT_SECONDS - settings.checkpoint_seconds, 0)
         self._interval_steps = self.steps = 0
         self._waited = 0.0
 

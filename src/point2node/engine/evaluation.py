@@ -52,7 +52,7 @@ class Evaluation:
         if self.single_vote is not None:
             first = score(self.single_vote, self.names)
             result["single_vote"] = {"oa": first.oa, "macc": first.macc}
-        return _without_nan(result)
+        return without_nan(result)
 
 
 def evaluate(
@@ -161,10 +161,10 @@ def _empty(store: Store, protocol: Protocol) -> Evaluation:
     return Evaluation(tuple(one.name for one in store.classes), protocol, np.zeros((count, count), np.int64))
 
 
-def _without_nan(value: Any) -> Any:
+def without_nan(value: Any) -> Any:
     """NaN is no JSON: null says the same."""
     if isinstance(value, dict):
-        return {key: _without_nan(one) for key, one in value.items()}
+        return {key: without_nan(one) for key, one in value.items()}
     if isinstance(value, list):
-        return [_without_nan(one) for one in value]
+        return [without_nan(one) for one in value]
     return None if isinstance(value, float) and math.isnan(value) else value

@@ -5,10 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import replacing
+from point2node.data.files.replacing import reason, replacing
 
 COLUMNS = (
     "step",
@@ -41,14 +42,18 @@ class History:
 
     def add(self, step: int, values: Mapping[str, float | int]) -> None:
         """One line; columns without a value stay empty."""
-        with self._path.open("a", encoding="utf-8", newline="") as stream:
-            csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerow({"step": step, **values})
+        try:
+            with self._path.open("a", encoding="utf-8", newline="") as stream:
+                csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerow({"step": step, **values})
+        except OSError as error:
+            raise InputError(self._path, expected="a file that can be written", found=reason(error)) from error
         for name, value in values.items():
             self._board.add_scalar(name, value, step)
 
     def close(self) -> None:
-        """Let TensorBoard's writer finish."""
-        self._board.close()
+        """Let TensorBoard's writer finish. On a full disk it cannot; the CSV, which says the same, has said so."""
+        with suppress(OSError):
+            self._board.close()
 
 
 def read_history(path: Path) -> list[dict[str, str]]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+import torch
 from lightning_fabric import Fabric
 
 from point2node.core.errors import InputError
@@ -33,3 +36,22 @@ def start_fabric(settings: Settings) -> Fabric:
         where = "accelerator, devices, strategy or precision"
         raise InputError(where, expected="what this machine has", found=found) from error
     return fabric
+
+
+class LostProcessError(RuntimeError):
+    """Another process of the same training is gone."""
+
+
+@contextmanager
+def noticing_lost_processes(fabric: Fabric) -> Iterator[None]:
+    """Turn what the communication library says when a peer dies into one exception.
+
+    NCCL and torch's stores raise classes of their own; gloo raises a plain RuntimeError that names its sources.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        kinds = (torch.distributed.DistBackendError, torch.distributed.DistNetworkError)
+        if fabric.world_size > 1 and (isinstance(error, kinds) or "gloo" in str(error).lower()):
+            raise LostProcessError(" ".join(str(error).split())) from error
+        raise

@@ -69,7 +69,7 @@ def voxel_labels(
     Of equally frequent predictions the lowest class counts. The grid starts at the scene's minimum corner. (The
     reference script hashes voxels so that some at the border collide; here every voxel is itself.)
     """
-    first, voxel = grid_sampling(torch.from_numpy(np.ascontiguousarray(xyz)), side)
+    first, voxel = grid_sampling(torch.from_numpy(np.array(xyz)), side)  # a copy: memory maps are read-only
     counts = np.bincount(voxel.numpy() * classes + predicted, minlength=len(first) * classes)
     return truth[first.numpy()], counts.reshape(-1, classes).argmax(axis=1)
 

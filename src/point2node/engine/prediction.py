@@ -12,6 +12,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
+from point2node.core.errors import InputError
 from point2node.data.batches import Batch, Sample, make_batch
 from point2node.data.samples import ShapeClouds
 from point2node.engine.settings import Rule
@@ -75,7 +76,11 @@ def ask(network: Network, batch: Batch) -> Tensor:
     device = next(network.parameters()).device
     moved = batch.to(device)
     with torch.inference_mode():
-        return network(moved.features, moved.pyramid).float().softmax(dim=-1).cpu()
+        logits = network(moved.features, moved.pyramid).float().cpu()
+    if not torch.isfinite(logits).all():
+        scenes = ", ".join(dict.fromkeys(batch.scenes))
+        raise InputError("network", expected="finite logits", found=f"NaN or infinite ones in {scenes}")
+    return logits.softmax(dim=-1)
 
 
 def _sample(scene: SceneInput, numbers: NDArray[np.int64]) -> Sample:

@@ -16,7 +16,7 @@ from point2node.data.preparation import Report
 from point2node.data.raw_roots import open_data, open_generated_rooms
 from point2node.data.store import Store
 from point2node.engine.division import find_part
-from point2node.engine.evaluation import Evaluation, evaluate
+from point2node.engine.evaluation import Evaluation, evaluate, without_nan
 from point2node.engine.protocol import Protocol, protocol_of
 from point2node.engine.settings import Rule
 from point2node.engine.trained import Trained
@@ -120,7 +120,8 @@ def pool_folds(all_trained: list[Trained], folds: list[Evaluation]) -> dict[str,
         {"run": trained.name, "split": fold.protocol.split, "oa": one.oa, "macc": one.macc, "miou": one.miou}
         for trained, fold, one in zip(all_trained, folds, scores, strict=True)
     ]
-    return result_of(all_trained[0], pooled) | {"run": "6-fold", "folds": listed, "mean_of_folds": mean}
+    result = result_of(all_trained[0], pooled) | {"run": "6-fold", "folds": listed, "mean_of_folds": mean}
+    return without_nan(result)
 
 
 def _joined(checksums: Any) -> str:

@@ -10,7 +10,7 @@ from point2node.core.errors import InputError
 from point2node.data.preparation import Report
 from point2node.data.raw_roots import open_data, open_generated_rooms
 from point2node.data.store import Store
-from point2node.engine.launching import start_fabric
+from point2node.engine.launching import noticing_lost_processes, start_fabric
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.settings import MACHINE, Settings, check_settings, parse_overrides
 from point2node.engine.training import Outcome, Watch, train
@@ -54,16 +54,15 @@ def resume(
     card, settings = run.read_card(), run.read_settings()
     if preset is not None and preset != card.preset:
         raise InputError(run.path, expected=f"preset {card.preset!r}, as it was begun", found=repr(preset))
-    changes = parse_overrides(words)
-    for key, value in changes.items():
-        kept = getattr(settings, key)
-        if key not in MACHINE and value != kept:
-            raise InputError(f"{run.path}, {key}", expected=f"{kept}, as it was begun", found=str(value))
-    settings = check_settings(str(run.path), settings.model_dump() | changes)
+    changed = check_settings(str(run.path), settings.model_dump() | parse_overrides(words))
+    for key, kept in settings.model_dump(exclude=set(MACHINE)).items():
+        if getattr(changed, key) != kept:
+            found = str(getattr(changed, key))
+            raise InputError(f"{run.path}, {key}", expected=f"{kept}, as it was begun", found=found)
     if run.finished:
         return None
     chosen = data if data is not None else None if card.data is None else Path(card.data)
-    return _train(card.preset, settings, chosen, run, watch, report)
+    return _train(card.preset, changed, chosen, run, watch, report)
 
 
 def begin_or_resume(
@@ -82,9 +81,10 @@ def begin_or_resume(
 
 def _train(preset: str, settings: Settings, data: Path | None, run: RunFolder, watch: Watch, report: Report) -> Outcome:
     fabric = start_fabric(settings)
-    store = _open_once(fabric, settings, data, report)
     where = None if data is None else str(data.resolve())
-    return train(settings, preset, store, run, fabric, watch, where)
+    with noticing_lost_processes(fabric):
+        store = _open_once(fabric, settings, data, report)
+        return train(settings, preset, store, run, fabric, watch, where)
 
 
 def _open_once(fabric: Fabric, settings: Settings, data: Path | None, report: Report) -> Store:

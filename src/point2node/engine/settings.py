@@ -25,7 +25,7 @@ MACHINE = frozenset(
 class Settings(BaseModel):
     """What a run is made of. A preset gives every key; ``null`` stands for "none" or "as the size says"."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     # data
     dataset: Literal["s3dis", "scannet", "modelnet", "rooms", "folder"]
@@ -207,5 +207,7 @@ def check_settings(where: str, values: dict[str, Any]) -> Settings:
         first = error.errors()[0]
         key = str(first["loc"][0]) if first["loc"] else "settings"
         message = first["msg"].removeprefix("Value error, ").removeprefix("Input should be ")
-        found = "nothing" if first["type"] == "missing" else repr(values.get(key)) if first["loc"] else "otherwise"
+        if first["type"] == "missing":
+            raise InputError(f"{where}, {key}", expected="a value", found="nothing") from error
+        found = repr(values.get(key)) if first["loc"] else "otherwise"
         raise InputError(f"{where}, {key}", expected=message[0].lower() + message[1:], found=found) from error

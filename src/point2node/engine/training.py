@@ -39,6 +39,9 @@ from point2node.models.batch_norm import synchronise_batch_norms
 from point2node.models.layers import count_parameters
 from point2node.models.network import Network
 
+FINAL_FILES = ("last.safetensors", "best.safetensors", "state.safetensors")
+"""What two runs of the same seed have in common to the byte."""
+
 
 class Watch(Protocol):
     """Who watches a training: a terminal, a log."""
@@ -113,7 +116,7 @@ def train(
         run.create(settings, _run_card(settings, preset, store, data, division, network, steps))
         keeper.checkpoint(progress)
     fabric.barrier()
-    loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": settings.seed})
+    loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": progress.seed})
     history = History(run.history, run.tensorboard, progress.step) if fabric.is_global_zero else None
 
     model.train()
@@ -135,12 +138,16 @@ def train(
             logits = model(batch.features, batch.pyramid)
             total, weight = loss_and_weight(logits, batch.labels, loss_weights, settings.label_smoothing)
             sums = _sum_over_processes(fabric, logits, batch.labels, total, weight, interruption)
-            _refuse_nan(sums, total, batch, progress.step, keeper)
+            at_fault = batch.scenes if not torch.isfinite(total) else ("of another process",)
+            _refuse_nan("loss", sums.loss, at_fault, progress.step, keeper)
             loss = total / (sums.weight / fabric.world_size).clamp_min(1e-12)  # processes' gradients are averaged
             penalty = network.penalty()
             fabric.backward(loss if penalty is None else loss + penalty)
-            if settings.gradient_clip is not None:
-                fabric.clip_gradients(model, optimiser, max_norm=settings.gradient_clip)
+            clip = settings.gradient_clip or math.inf
+            norm = fabric.clip_gradients(model, optimiser, max_norm=clip, error_if_nonfinite=False)
+            assert norm is not None
+            if settings.precision != "16-mixed":  # which skips steps whose gradient overflows
+                _refuse_nan("gradient", norm, batch.scenes, progress.step, keeper)
             optimiser.step()
             optimiser.zero_grad()
 
@@ -266,14 +273,14 @@ def _sum_over_processes(
     return _Sums(*everywhere)
 
 
-def _refuse_nan(sums: _Sums, total: Tensor, batch: Batch, step: int, keeper: Keeper) -> None:
-    if torch.isfinite(sums.loss):
+def _refuse_nan(what: str, value: Tensor, scenes: tuple[str, ...], step: int, keeper: Keeper) -> None:
+    """Stop before the weights are touched: what was saved last is good."""
+    if torch.isfinite(value):
         return
-    scenes = ", ".join(dict.fromkeys(batch.scenes)) if not torch.isfinite(total) else "of another process"
     raise InputError(
         keeper.run.path,
-        expected="a finite loss",
-        found=f"{float(sums.loss)} at step {step}, in the batch of scenes {scenes}",
+        expected=f"a finite {what}",
+        found=f"{float(value)} at step {step}, in the batch of scenes {', '.join(dict.fromkeys(scenes))}",
         remedy=f"The last good checkpoint is step {keeper.saved_step}; try a lower learning_rate or a gradient_clip.",
     )
 
@@ -301,7 +308,7 @@ def _validate(
     assert isinstance(counts, Tensor)
     scores = Evaluation(result.names, protocol, counts.cpu().numpy()).scores
     value = scores.oa if card.task == "classification" else scores.miou
-    better = progress.best_score is None or value > progress.best_score
+    better = math.isfinite(value) and (progress.best_score is None or value > progress.best_score)
     if better:
         progress.best_score, progress.best_step = value, progress.step
     if history is not None:

@@ -112,7 +112,7 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], Any]:
         ) from error
     try:
         return tensors, json.loads(note or "")
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(path, expected=f"weights with a {KEY!r} note", found="none that can be read") from error
 
 
@@ -130,14 +130,21 @@ def read_weights(path: Path) -> tuple[Network, WeightsCard]:
         first = error.errors()[0]
         place = ".".join(str(part) for part in first["loc"])
         raise InputError(path, expected=f"a valid {place!r} in its note", found=first["msg"]) from error
+    with torch.device("meta"):  # a note may ask for a network of any size: nothing is allocated before it fits
+        check_tensors(path, card.build().state_dict(), tensors)
     network = card.build()
     load_tensors(path, network, tensors)
     return network.eval(), card
 
 
 def load_tensors(path: Path, network: torch.nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Put tensors into a network; they must be its own, name by name and shape by shape."""
-    expected = network.state_dict()
+    """Put tensors into a network; they must be its own."""
+    check_tensors(path, network.state_dict(), tensors)
+    network.load_state_dict(dict(tensors))
+
+
+def check_tensors(path: Path, expected: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:
+    """Refuse tensors that are not the expected ones, name by name and shape by shape."""
     for name, tensor in expected.items():
         if name not in tensors:
             raise InputError(path, expected=f"weights of this network, with {name!r}", found="none of that name")
@@ -147,4 +154,3 @@ def load_tensors(path: Path, network: torch.nn.Module, tensors: Mapping[str, Ten
     foreign = [name for name in tensors if name not in expected]
     if foreign:
         raise InputError(path, expected="weights of this network only", found=f"{foreign[0]!r} as well")
-    network.load_state_dict(dict(tensors))

@@ -1,0 +1,111 @@
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.nn import functional as F
+
+from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, spread_labels
+from point2node.models.batch_norm import BatchNorm
+from point2node.models.catalogue import MODELS, create_model
+from tests.engine.stores import quick
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    balanced=st.booleans(),
+    smoothing=st.sampled_from([0.0, 0.1, 0.9]),
+    shape=st.sampled_from([(2, 5), (3,), (1, 1)]),
+)
+def test_the_loss_is_torchs_mean_cross_entropy(seed, balanced, smoothing, shape):
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(*shape, 4, generator=generator, dtype=torch.float64)
+    labels = torch.randint(-1, 4, shape, generator=generator)
+    labels.view(-1)[0] = 2  # something is labelled
+    weights = torch.rand(4, generator=generator, dtype=torch.float64) + 0.1 if balanced else None
+    total, weight = loss_and_weight(logits, labels, weights, smoothing)
+    expected = F.cross_entropy(
+        logits.flatten(0, -2), labels.flatten(), weight=weights, ignore_index=-1, label_smoothing=smoothing
+    )
+    torch.testing.assert_close(total / weight, expected)
+
+
+def test_every_node_is_to_say_what_the_cloud_is():
+    logits, labels = torch.randn(2, 3, 4), torch.tensor([1, -1])
+    assert spread_labels(logits, labels).tolist() == [[1, 1, 1], [-1, -1, -1]]
+    total, weight = loss_and_weight(logits, labels, None, 0.0)
+    torch.testing.assert_close(total, F.cross_entropy(logits[0], torch.tensor([1, 1, 1]), reduction="sum"))
+    assert weight == 3
+
+
+def test_nothing_labelled_weighs_nothing():
+    total, weight = loss_and_weight(torch.randn(2, 3, 4), torch.full((2, 3), -1), None, 0.1)
+    assert (total, weight) == (0, 0)
+
+
+STEPPED = ("learning_rate=0.01", "schedule=steps", "decay_factor=0.8", "decay_every=5000", "lowest_rate=1e-6")
+
+
+@pytest.mark.parametrize(
+    ("words", "step", "expected"),
+    [
+        (STEPPED, 0, 0.01),
+        (STEPPED, 4999, 0.01),
+        (STEPPED, 5000, 0.008),
+        (STEPPED, 10_000, 0.0064),
+        (STEPPED, 9_999_999, 1e-6),
+        ((*STEPPED, "warmup_steps=4"), 0, 0.0025),
+        ((*STEPPED, "warmup_steps=4"), 3, 0.01),
+        ((*STEPPED, "warmup_steps=4"), 5000, 0.008),
+        (("learning_rate=0.5", "schedule=constant", "lowest_rate=0"), 99, 0.5),
+        (("learning_rate=0.5", "schedule=constant", "warmup_steps=10"), 0, 0.05),
+        (("learning_rate=1.0", "schedule=cosine", "lowest_rate=0.2"), 0, 1.0),
+        (("learning_rate=1.0", "schedule=cosine", "lowest_rate=0.2"), 50, 0.6),
+        (("learning_rate=1.0", "schedule=cosine", "lowest_rate=0.2"), 25, 0.2 + 0.4 * (1 + math.sqrt(0.5))),
+        (("learning_rate=1.0", "schedule=cosine", "lowest_rate=0.2"), 100, 0.2),
+        (("learning_rate=1.0", "schedule=cosine", "lowest_rate=0.0", "warmup_steps=20"), 20, 1.0),
+        (("learning_rate=1.0", "schedule=cosine", "lowest_rate=0.0", "warmup_steps=20"), 60, 0.5),
+        (("learning_rate=1.0", "schedule=cosine", "warmup_steps=200"), 99, 0.5),
+    ],
+)
+def test_the_rate_of_a_step(words, step, expected):
+    assert learning_rate(quick(*words), step, 100) == pytest.approx(expected)
+
+
+def decayed(network):
+    """The parameters with weight decay, and those without."""
+    groups = build_optimiser(quick("weight_decay=0.125"), network).param_groups
+    assert [group["weight_decay"] for group in groups] == [0.125, 0.0]
+    return [{id(parameter) for parameter in group["params"]} for group in groups]
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_kernels_and_norms_are_decayed_biases_and_scalars_are_not(model):
+    network = create_model(model, preset="tiny")
+    with_decay, without = decayed(network)
+    assert with_decay | without == {id(parameter) for parameter in network.parameters()}
+    assert not with_decay & without
+    for module in network.modules():
+        if isinstance(module, nn.Linear):
+            assert id(module.weight) in with_decay
+            assert module.bias is None or id(module.bias) in without
+        if isinstance(module, BatchNorm):
+            assert {id(module.weight), id(module.bias)} <= with_decay
+    for name, parameter in network.named_parameters():
+        if parameter.ndim >= 2:
+            assert id(parameter) in with_decay, name
+        if parameter.ndim == 0:
+            assert id(parameter) in without, name
+
+
+def test_adam_couples_its_decay_and_adamw_does_not():
+    coupled, decoupled = (
+        build_optimiser(quick(f"optimiser={name}", "adam_epsilon=0.25", "learning_rate=0.5"), nn.Linear(2, 2))
+        for name in ("adam", "adamw")
+    )
+    assert type(coupled) is torch.optim.Adam
+    assert type(decoupled) is torch.optim.AdamW
+    assert {group["eps"] for group in coupled.param_groups} == {0.25}
+    assert {group["lr"] for group in decoupled.param_groups} == {0.5}

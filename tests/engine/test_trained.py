@@ -1,0 +1,55 @@
+import shutil
+
+import pytest
+import torch
+
+from point2node.core.errors import InputError
+from point2node.engine import trained as module
+from point2node.engine.trained import load_trained
+from point2node.engine.weights import read_weights
+
+
+def test_a_run_folder_gives_its_best_or_its_last_weights(finished):
+    for which in ("best", "last"):
+        found = load_trained(str(finished.path), which)
+        expected, card = read_weights(finished.path / f"{which}.safetensors")
+        assert found.card == card
+        assert (found.name, found.weights) == ("finished", which)
+        assert found.settings == finished.read_settings()
+        assert found.run_card == finished.read_card()
+        ours, theirs = found.network.state_dict(), expected.state_dict()
+        assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+def test_a_file_needs_nothing_beside_it(finished, tmp_path):
+    shutil.copy(finished.best, tmp_path / "mine.safetensors")
+    found = load_trained(str(tmp_path / "mine.safetensors"))
+    assert (found.name, found.run, found.settings) == ("mine", None, None)
+
+
+def test_shipped_weights_are_found_by_name(finished, tmp_path, monkeypatch):
+    (tmp_path / "weights").mkdir()
+    shutil.copy(finished.best, tmp_path / "weights" / "rooms.safetensors")
+    monkeypatch.setattr(module.resources, "files", lambda package: tmp_path)
+    assert module.shipped_weights() == ("rooms",)
+    assert load_trained("rooms").weights == "shipped"
+    with pytest.raises(InputError, match=r"shipped weights \(rooms\), found nothing there"):
+        load_trained("room")
+
+
+def test_an_unknown_name_is_refused_in_one_line():
+    with pytest.raises(InputError, match=r"no-such-run: expected a run folder, a \.safetensors file or shipped"):
+        load_trained("no-such-run")
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    with pytest.raises(InputError, match=r"without a run\.json"):
+        load_trained(str(tmp_path))
+
+
+def test_a_run_without_validated_weights_says_what_to_do(finished, tmp_path):
+    shutil.copytree(finished.path, tmp_path / "run")
+    (tmp_path / "run" / "best.safetensors").unlink()
+    with pytest.raises(InputError, match="the best weights of the run, found none yet.*--weights last"):
+        load_trained(str(tmp_path / "run"))
+    assert load_trained(str(tmp_path / "run"), "last").weights == "last"
