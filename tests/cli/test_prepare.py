@@ -168,7 +168,7 @@ def test_ctrl_c_leaves_what_was_finished(tmp_path):
     root, store = write_s3dis(tmp_path / "root", rooms=500), tmp_path / "store"
     # a thousand lines of progress do not fit into the smallest pipe: it cannot finish before it is interrupted
     running = start(root, store, "--workers", "1", pipesize=4096)
-    assert running.stderr.readline().startswith("1/1000")
+    assert running.stderr.readline().startswith("preparing 1/1000")
     running.send_signal(signal.SIGINT)
     _, said = running.communicate()
     assert running.returncode == 130

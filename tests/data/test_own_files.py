@@ -98,3 +98,19 @@ def test_two_formats_of_one_scene_and_an_empty_folder_are_refused(tmp_path, clas
     (tmp_path / "root" / "a.txt").write_text("1 2 3 2\n")
     with pytest.raises(InputError, match="'a' in several formats"):
         find_own_files(tmp_path / "root", class_file)
+
+
+def test_a_pattern_takes_only_the_files_that_match(tmp_path, class_file):
+    root = tmp_path / "meine Scans"
+    for name in ("a.ply", "b.ply", "deep/er/a.ply"):
+        write_own_cloud(root / name, [2])
+    (root / "c.txt").write_text("x y z label\n1 2 3 2\n")
+    assert sorted(read_all(find_own_files(root / "*.ply", class_file))) == ["a", "b"]
+    assert sorted(read_all(find_own_files(root / "**" / "a.*", class_file))) == ["a", "deep/er/a"]
+    with pytest.raises(InputError, match=r"\*\.las: expected labelled point clouds"):
+        find_own_files(root / "*.las", class_file)
+
+
+def test_a_folder_whose_name_looks_like_a_pattern_is_taken_by_its_name(tmp_path, class_file):
+    write_own_cloud(tmp_path / "scan[1]" / "a.ply", [2])
+    assert sorted(read_all(find_own_files(tmp_path / "scan[1]", class_file))) == ["a"]

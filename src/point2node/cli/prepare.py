@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from point2node.cli.progress import progress
 from point2node.core.errors import InputError
 
 if TYPE_CHECKING:  # numpy is imported by the command itself: --help stays quick
@@ -38,7 +37,7 @@ class Axis(StrEnum):
 
 def prepare(
     dataset: Annotated[Kind, typer.Argument(help="Which data set; 'folder': your own labelled clouds.")],
-    root: Annotated[Path | None, typer.Argument(help="Where it is; not for 'rooms', which are generated.")] = None,
+    root: Annotated[Path | None, typer.Argument(help="Where it is, or a pattern (folder); not for 'rooms'.")] = None,
     *,
     out: Annotated[Path, typer.Option(help="The folder to make or bring up to date.")],
     repairs: Annotated[Path | None, typer.Option(help="Corrected files from 'doctor --repair' (s3dis).")] = None,
@@ -61,7 +60,7 @@ def prepare(
     with refusals_named(root or out):
         found = _find(dataset, root, out=out, repairs=repairs, classes=classes, seed=seed, rooms=rooms, up=up)
     try:
-        with _progress() as report, refusals_named(out):
+        with progress("preparing") as report, refusals_named(out):
             prepared = prepare_store(found, out, workers=workers, skip_damaged=skip_damaged, wait=False, report=report)
     except KeyboardInterrupt:
         print("point2node: stopped; the same command goes on from here.", file=sys.stderr)
@@ -102,34 +101,15 @@ def _find(
         from point2node.data.modelnet import find_modelnet
 
         return find_modelnet(root, up)
-    if out.resolve().is_relative_to(root.resolve()):  # its arrays would be taken for clouds the next time
+    from point2node.data.own_files import find_own_files, split_pattern
+
+    if out.resolve().is_relative_to(
+        split_pattern(root)[0].resolve()
+    ):  # its arrays would be taken for clouds the next time
         raise InputError("--out", expected="a folder outside ROOT", found=str(out))
     if classes is None:
         raise InputError("--classes", expected="a class list for 'folder'", found="none", remedy="See docs/data.md.")
-    from point2node.data.own_files import find_own_files
-
     return find_own_files(root, classes, seed=seed)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None]]:
-    """A bar on a terminal, one line for each scene elsewhere; both on stderr."""
-    if not sys.stderr.isatty():
-        yield lambda done, total, name: print(f"{done}/{total} {name}", file=sys.stderr, flush=True)
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (
-        TextColumn("preparing"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("", total=None)
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)
 
 
 def _print_summary(prepared: Prepared, out: Path) -> None:

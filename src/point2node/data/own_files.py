@@ -20,14 +20,18 @@ FRACTIONS = (0.8, 0.1, 0.1)
 def find_own_files(
     root: Path, class_file: Path, *, seed: int = 0, fractions: tuple[float, float, float] = FRACTIONS
 ) -> Dataset:
-    """The clouds under ``root``: split by its folders train, val and test, or else at random by ``seed``."""
+    """The clouds under ``root``: split by its folders train, val and test, or else at random by ``seed``.
+
+    ``root`` may end in a pattern (``scans/*.laz``, ``scans/**/floor_?.ply``): then only the files that match are taken.
+    """
     from point2node.data.files import READABLE
 
     classes, ignored = read_class_file(class_file)
-    files, others = _find_clouds(existing_root(root), class_file, READABLE)
+    asked, (root, pattern) = root, split_pattern(root)
+    files, others = _find_clouds(existing_root(root), pattern, class_file, READABLE)
     if not files:
         raise InputError(
-            root,
+            asked,
             expected="labelled point clouds",
             found="no file of a readable format",
             remedy="Readable are " + ", ".join(READABLE) + ".",
@@ -49,6 +53,15 @@ def find_own_files(
     )
     notes = tuple(f"{relative_name(file, root)}: no readable format, left out" for file in others)
     return Dataset("folder", "own files", classes, sources, ignored=ignored, settings=settings, notes=notes)
+
+
+def split_pattern(path: Path) -> tuple[Path, str]:
+    """The folder that a path with wildcards starts from, and its pattern; a path that exists is never a pattern."""
+    parts = path.parts
+    first = next((place for place, part in enumerate(parts) if set(part) & set("*?[")), None)
+    if first is None or path.exists():
+        return path, "**/*"
+    return Path(*parts[:first]), "/".join(parts[first:])
 
 
 def draw_splits(count: int, seed: int, fractions: tuple[float, float, float] = FRACTIONS) -> list[str]:
@@ -89,9 +102,11 @@ def read_own_file(
     yield Scene(name, split, cloud[placed] if lacking else cloud, notes=tuple(notes))
 
 
-def _find_clouds(root: Path, class_file: Path, readable: tuple[str, ...]) -> tuple[list[Path], list[Path]]:
-    """Every readable file below ``root``, and the files that are not."""
-    below = (path for path in sorted(root.rglob("*")) if path.is_file())
+def _find_clouds(
+    root: Path, pattern: str, class_file: Path, readable: tuple[str, ...]
+) -> tuple[list[Path], list[Path]]:
+    """Every readable file below ``root`` that matches, and the matching files that cannot be read."""
+    below = (path for path in sorted(root.glob(pattern)) if path.is_file())
     shown = [path for path in below if not any(map(is_hidden, (path, *_folders_to(path, root))))]
     files = [path for path in shown if path.suffix.lower() in readable]
     others = [path for path in shown if path not in files and path.resolve() != class_file.resolve()]
