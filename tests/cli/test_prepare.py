@@ -76,7 +76,7 @@ def test_paths_with_spaces_and_letters_of_any_alphabet_work_with_workers(tmp_pat
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert "240 points" in done.stdout
-    assert done.stderr.splitlines()[-1].startswith("4/4 Area_")
+    assert done.stderr.splitlines()[-1].startswith("preparing 4/4 Area_")
     assert open_store(store).splits == ("Area_1", "Area_5")
 
 

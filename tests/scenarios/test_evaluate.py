@@ -1,0 +1,181 @@
+"""``point2node evaluate``, ``ablate`` and ``report`` from the command line, on runs trained by ``train``."""
+
+import json
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from point2node.cli.main import app
+from point2node.engine.run_folder import RunFolder
+from tests.scenarios.stores import QUICK, write_room_store
+
+
+def point2node(*arguments):
+    return CliRunner().invoke(app, list(map(str, arguments)))
+
+
+def evaluate(*arguments):
+    """The JSON of an evaluation, which is all of stdout."""
+    result = point2node("evaluate", *arguments, "--json")
+    assert result.exit_code == 0, result.output
+    return json.loads(result.stdout)
+
+
+@pytest.fixture(scope="module")
+def run(room_store, tmp_path_factory):
+    out = tmp_path_factory.mktemp("runs") / "run"
+    result = point2node("train", "tiny", *QUICK, "--data", room_store, "--out", out)
+    assert result.exit_code == 0, result.output
+    return out
+
+
+@pytest.fixture(scope="module")
+def folds(area_store, tmp_path_factory):
+    """Six runs by --all-areas."""
+    base = tmp_path_factory.mktemp("folds") / "s3dis"
+    words = (*QUICK, "size=tiny", "steps=1", "batch_size=2")
+    result = point2node("train", "s3dis", *words, "--all-areas", "--data", area_store, "--out", base)
+    assert result.exit_code == 0, result.output
+    return [base.with_name(f"s3dis-area{area}") for area in range(1, 7)]
+
+
+def test_the_json_has_every_score_and_the_protocol(run):
+    found = evaluate(run)
+    assert {"oa", "macc", "miou", "iou", "accuracy", "confusion", "protocol"} <= set(found)
+    assert found["split"] == "test"
+    assert found["units"] == 1500
+    assert found["iou"]["beam"] is None
+    assert found["miou"] == pytest.approx(np.mean([value for value in found["iou"].values() if value is not None]))
+    assert found["protocol"]["rule"] == "mean_probability"
+    assert found["ece"] is not None
+
+
+def test_the_validation_of_training_is_what_evaluate_says(run):
+    found = evaluate(run, "--split", "val", "--weights", "last")
+    last = [line.split(",") for line in (run / "history.csv").read_text().splitlines()][-1]
+    assert float(last[6]) == pytest.approx(found["oa"], abs=1e-12)
+    assert float(last[8]) == pytest.approx(found["miou"], abs=1e-12)
+
+
+def test_votes_and_the_paper_s_rule_are_chosen_by_options(run):
+    found = evaluate(run, "--votes", 2, "--rule", "max_confidence")
+    assert (found["protocol"]["votes"], found["protocol"]["rule"]) == (2, "max_confidence")
+    assert found["ece"] is None
+
+
+def test_evaluating_twice_gives_the_same(run):
+    assert evaluate(run) == evaluate(run)
+
+
+def test_a_bare_weights_file_can_be_scored_where_data_is_given(run, room_store):
+    found = evaluate(run / "best.safetensors", "--data", room_store)
+    assert found["oa"] == evaluate(run)["oa"]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["no such run"], "expected a run folder, a .safetensors file or shipped weights"),
+        (["RUN", "--split", "tset"], "Did you mean 'test'?"),
+        (["RUN", "--data", "nowhere"], "nowhere: expected a prepared store"),
+        (["RUN", "RUN"], "RUN: expected one run, or six with --six-fold"),
+        (["RUN", "--six-fold"], "--six-fold: expected six runs, each holding out another area"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(words, message, run):
+    result = point2node("evaluate", *[run if word == "RUN" else word for word in words])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_data_with_other_classes_is_refused(run, shape_store):
+    result = point2node("evaluate", run, "--data", shape_store)
+    assert result.exit_code == 2
+    assert "expected data for segmentation, found data for classification" in result.stderr
+
+
+def test_an_area_is_held_out_and_recorded(folds):
+    card = RunFolder(folds[4]).read_card()
+    assert card.test_split == "Area_5"
+    assert card.training + card.validation == 10
+    found = evaluate(folds[4])
+    assert found["split"] == "Area_5"
+    assert found["protocol"]["rule"] == "max_confidence"
+    assert found["units"] == 1200
+
+
+def test_six_folds_are_pooled_by_their_counts(folds, tmp_path):
+    pooled = evaluate(*folds, "--six-fold", "--out", tmp_path / "six.json")
+    assert pooled["split"] == "6-fold"
+    assert pooled["units"] == 6 * 1200
+    singles = [evaluate(run) for run in folds]
+    np.testing.assert_array_equal(pooled["confusion"], np.sum([one["confusion"] for one in singles], axis=0))
+    assert pooled["mean_of_folds"]["miou"] == pytest.approx(np.mean([one["miou"] for one in singles]))
+    assert pooled["miou"] != pytest.approx(pooled["mean_of_folds"]["miou"], abs=1e-9)
+    shown = point2node("report", tmp_path / "six.json")
+    assert shown.exit_code == 0, shown.output
+    assert "not stated" in shown.stdout or "published" in shown.stdout
+
+
+def test_six_folds_with_an_area_twice_are_refused(folds):
+    result = point2node("evaluate", *folds[:5], folds[0], "--six-fold")
+    assert result.exit_code == 2
+    assert "each holding out another area" in result.stderr
+
+
+def test_all_areas_goes_on_where_it_was_stopped(folds, area_store):
+    (folds[3] / "summary.json").unlink()
+    before = (folds[3] / "last.safetensors").read_bytes()
+    words = (*QUICK, "size=tiny", "steps=1", "batch_size=2")
+    base = folds[0].with_name("s3dis")
+    result = point2node("train", "s3dis", *words, "--all-areas", "--data", area_store, "--out", base)
+    assert result.exit_code == 0, result.output
+    assert result.stdout.count("finished already") == 5
+    assert (folds[3] / "last.safetensors").read_bytes() == before
+
+
+def test_the_ablation_is_a_sweep_of_normal_runs_with_the_paper_s_delta_beside(room_store, tmp_path):
+    words = ("ablate", "tiny", *QUICK, "steps=1", "--seeds", "0,1", "--variants", "baseline,self_only")
+    result = point2node(*words, "--data", room_store, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    runs = sorted(path.name for path in tmp_path.iterdir())
+    assert runs == [f"tiny-{variant}-seed{seed}" for variant in ("baseline", "self_only") for seed in (0, 1)]
+    assert "not measured" in result.stdout
+    again = point2node(*words, "--data", room_store, "--out", tmp_path)
+    assert again.exit_code == 0
+    assert again.stdout.count("finished already") == 4
+    assert "scoring" not in again.stderr
+
+
+def test_a_sweep_with_other_settings_in_the_same_folder_is_refused(room_store, tmp_path):
+    words = (
+        "ablate",
+        "tiny",
+        *QUICK,
+        "--seeds",
+        "0",
+        "--variants",
+        "baseline",
+        "--data",
+        room_store,
+        "--out",
+        tmp_path,
+    )
+    assert point2node(*words, "steps=1").exit_code == 0
+    result = point2node(*words, "steps=2")
+    assert result.exit_code == 2
+    assert "steps: expected 2, found 1" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_scene_of_two_million_points_is_scored_in_bounded_memory(run, tmp_path):
+    store = write_room_store(tmp_path / "large", ("test",), points=2_000_000)
+    command = [sys.executable, "-m", "point2node", "evaluate", str(run), "--data", str(store), "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert json.loads(done.stdout)["units"] == 2_000_000
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 4 * 2**20  # kilobytes
