@@ -9,6 +9,7 @@ from point2node.models.batch_norm import BatchNorm
 from point2node.models.layers import Dense, gather_nodes, glorot_normal_
 from point2node.models.operators.activation_norm import activate_and_normalise_
 from point2node.models.operators.chi_product import chi_product, chi_product_edges
+from point2node.models.operators.depthwise import depthwise_over_rows
 
 
 class DepthwiseOverNeighbours(nn.Module):
@@ -24,8 +25,7 @@ class DepthwiseOverNeighbours(nn.Module):
 
     def forward(self, X: Tensor) -> Tensor:
         """(R, K, K) → (R, K, K), for R representative points."""
-        # one matrix product per column c, each with R rows: few large products instead of R small ones
-        Y = torch.bmm(X.permute(2, 0, 1), self.weight.transpose(0, 1)).transpose(0, 1)
+        Y = depthwise_over_rows(X, self.weight)
         return activate_and_normalise_(Y.flatten(1), self.norm, activation=self.activation).view_as(X)
 
 

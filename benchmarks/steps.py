@@ -1,0 +1,67 @@
+"""Whole training steps at the paper's widths: which share of the machine's GEMM speed they reach.
+
+The share is (6 × multiply-accumulates of the paper's formulas × clouds) ÷ seconds ÷ GEMM speed of the same run: two
+operations a multiply-accumulate, and the backward pass counts twice the forward one. Recomputation does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import point2node
+import torch
+from point2node.engine.recipe import loss_and_weight
+
+from benchmarks.measure import Row, alternate, write_rows
+
+GEMM = 2048  # fp32 matrices of this side
+
+
+def training_step(preset: str, clouds: int, points: int) -> tuple[Callable[[], None], float]:
+    """A training step on a fixed batch, with the optimiser and without the geometry, and its operations."""
+    torch.manual_seed(0)
+    model = point2node.create_model(preset=preset).train()
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, eps=1e-5)
+    xyz = torch.rand(clouds, points, 3) * 1.5
+    features = torch.rand(clouds, points, 3) if model.in_features else None
+    pyramid = point2node.build_pyramid(xyz, model.plan)
+    shape = (clouds, points) if model.task == "segmentation" else (clouds,)
+    labels = torch.randint(0, model.head.logits.out_features, shape)
+
+    def step() -> None:
+        total, weight = loss_and_weight(model(features, pyramid), labels, None, 0.0)
+        (total / weight).backward()
+        optimiser.step()
+        optimiser.zero_grad()
+
+    return step, 6 * model.macs(points) * clouds
+
+
+def main() -> None:
+    segmentation, segmentation_work = training_step("s3dis", clouds=4, points=2048)
+    classification, classification_work = training_step("modelnet40", clouds=32, points=1024)
+    a, b = torch.rand(GEMM, GEMM), torch.rand(GEMM, GEMM)
+    seconds = alternate(
+        {"gemm": lambda: a @ b, "segmentation": segmentation, "classification": classification}, rounds=7
+    )
+    peak = 2 * GEMM**3 / seconds["gemm"]
+    print(f"GEMM {GEMM}³: {peak / 1e9:.0f} GFLOP/s; " + ", ".join(f"{k} {v:.3f} s" for k, v in seconds.items()))
+    rows = [
+        Row(
+            "segmentation step, paper width, 4 x 2048",
+            segmentation_work / seconds["segmentation"] / peak,
+            0.4,
+            "of GEMM peak",
+        ),
+        Row(
+            "classification step, 32 x 1024",
+            classification_work / seconds["classification"] / peak,
+            0.3,
+            "of GEMM peak",
+        ),
+    ]
+    write_rows("steps", rows)
+
+
+if __name__ == "__main__":
+    main()
