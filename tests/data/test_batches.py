@@ -94,3 +94,49 @@ def test_moving_a_batch_keeps_its_contents():
     batch = next(iter(loader()))
     assert_same([batch.to("cpu")], [batch])
     assert math.prod(batch.labels.shape) == 48
+
+
+@pytest.mark.parametrize("processes", [1, 2, 3, 6])
+def test_processes_share_every_batch_equally_and_together_have_all_of_it(processes):
+    whole = list(islice(loader(batch_size=6), 4))
+    parts = [list(islice(loader(batch_size=6, part=(rank, processes)), 4)) for rank in range(processes)]
+    for step, batch in enumerate(whole):
+        shares = [part[step] for part in parts]
+        assert {len(share.scenes) for share in shares} == {6 // processes}
+        assert sum((share.scenes for share in shares), ()) == batch.scenes
+        for name in ("features", "labels"):
+            assert torch.equal(torch.cat([getattr(share, name) for share in shares]), getattr(batch, name))
+        for level in range(2):  # the random levels are the same in every process
+            together = torch.cat([share.pyramid.levels[level] for share in shares])
+            assert torch.equal(together, batch.pyramid.levels[level])
+            assert torch.equal(torch.cat([s.pyramid.encoder[level] for s in shares]), batch.pyramid.encoder[level])
+
+
+def test_processes_have_the_same_epochs():
+    assert loader(part=(2, 3)).steps_per_epoch == loader().steps_per_epoch == 3
+
+
+def test_a_batch_that_cannot_be_shared_equally_is_refused():
+    with pytest.raises(InputError, match="a multiple of the 2 processes, found 3"):
+        loader(part=(0, 2))
+
+
+class Damaged(Numbered):
+    """Its files cannot be read."""
+
+    def draw(self, number, random):
+        raise InputError("room 7", expected="a whole file", found="half of one")
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_an_error_in_the_input_stays_one_line_on_its_way_from_a_worker(workers):
+    broken = BatchLoader(Damaged(), PLAN, batch_size=2, seed=0, workers=workers)
+    with pytest.raises(InputError, match=r"^room 7: expected a whole file, found half of one\.$"):
+        next(iter(broken))
+    assert broken.step == 0
+
+
+def test_a_sample_too_small_for_the_network_is_refused_by_a_worker_too():
+    plan = PyramidPlan((None, 17), "random", ())
+    with pytest.raises(InputError, match="at least 17 points"):
+        next(iter(BatchLoader(Numbered(), plan, batch_size=2, seed=0, workers=1)))

@@ -1,3 +1,7 @@
+import os
+import pickle
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -36,8 +40,6 @@ def read_shapes(skip_damaged):
 
 @pytest.fixture
 def rooms(tmp_path):
-    from functools import partial
-
     sources = tuple(Source(name, "train", (), partial(read_room, name, i)) for i, name in enumerate(("a", "b ü")))
     prepare(Dataset("rooms", "test", S3DIS, sources), tmp_path / "store", workers=1)
     return open_store(tmp_path / "store")
@@ -116,3 +118,64 @@ def test_shapes_need_enough_points_and_the_features_asked_for(shapes):
         ShapeClouds(shapes, "train", 65, augmentation=MODELNET)
     with pytest.raises(InputError, match="expected rgb"):
         ShapeClouds(shapes, "train", 8, ("rgb",))
+
+
+@pytest.fixture(params=["rooms", "shapes"])
+def source(request):
+    if request.param == "rooms":
+        augmentation = Augmentation(turn=1.0, scale=0.1)
+        return RoomBlocks(request.getfixturevalue("rooms"), ("a", "b ü"), 64, ("rgb",), augmentation, RULES)
+    return ShapeClouds(request.getfixturevalue("shapes"), "train", 32, ("normals",), MODELNET, np.array([4, 1, 2]))
+
+
+def test_a_source_travels_to_a_worker_as_a_few_names_and_gives_the_same_samples(source):
+    message = pickle.dumps(source)
+    assert len(message) < 64_000
+    copy = pickle.loads(message)
+    assert len(copy) == len(source)
+    for number in range(len(source)):
+        ours, theirs = (one.draw(number, np.random.default_rng(number)) for one in (source, copy))
+        assert ours.scene == theirs.scene
+        for name in ("xyz", "features", "labels"):
+            assert np.array_equal(getattr(ours, name), getattr(theirs, name))
+
+
+def test_a_store_travels_as_its_place(rooms):
+    message = pickle.dumps(rooms)
+    assert len(message) < 1000
+    assert pickle.loads(message) == rooms
+
+
+def test_chosen_shapes_are_counted_by_their_place_in_the_choice(shapes):
+    stored = shapes.shapes("train")
+    source = ShapeClouds(shapes, "train", 32, numbers=np.array([4, 1]))
+    assert len(source) == 2
+    assert [source.draw(n, np.random.default_rng(0)).scene for n in (0, 1)] == [stored.names[4], stored.names[1]]
+
+
+@pytest.fixture
+def unwritable(rooms):
+    """The store where nothing can be written: a file is where the blocks would go, which stops even root."""
+    (rooms.path / "blocks").write_text("")
+    return rooms
+
+
+def test_blocks_of_a_store_that_cannot_be_written_stay_in_memory(unwritable, tmp_path):
+    kept = [blocks_of(unwritable, "a", RULES, (0.0, 0.5), folder) for folder in (unwritable.path / "blocks", tmp_path)]
+    assert len(kept[0]) == len(kept[1]) > 1
+    assert all(np.array_equal(kept[0][i], kept[1][i]) for i in range(len(kept[0])))
+    assert (unwritable.path / "blocks").read_text() == ""
+
+
+def test_training_draws_from_a_store_that_cannot_be_written(unwritable):
+    source = RoomBlocks(unwritable, ("a", "b ü"), points=64, rules=RULES)
+    copy = pickle.loads(pickle.dumps(source))
+    ours, theirs = (one.draw(3, np.random.default_rng(0)) for one in (source, copy))
+    assert np.array_equal(ours.xyz, theirs.xyz)
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root writes everywhere")
+def test_a_read_only_store_is_as_good(rooms):
+    rooms.path.chmod(0o500)
+    assert len(RoomBlocks(rooms, ("a",), points=64, rules=RULES)) > 1
+    rooms.path.chmod(0o700)

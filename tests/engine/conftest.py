@@ -1,15 +1,21 @@
 """One small training that later tests share."""
 
 import pytest
+import torch
 
 from point2node.cli.watching import SilentWatch
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.session import begin
-from tests.engine.stores import quick, write_scenes
+from tests.engine.stores import ignore, quick, write_scenes
 
 
-def ignore(done, total, name):
-    """Nobody asks how far it is."""
+@pytest.fixture(scope="package", autouse=True)
+def one_thread():
+    """Networks this small are quicker on one thread, above all beside other processes."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@ import pytest
 import torch
 from torch import nn
 
-from point2node.engine.averaging import WeightAverage
+from point2node.engine.averaging import WeightAverage, applied
 
 
 def network(seed=0):
@@ -54,7 +54,7 @@ def test_inside_the_network_has_the_mean_and_afterwards_its_own_weights_to_the_b
     average, mean = WeightAverage(model, 0.9), copies(model)
     move(model, 1)
     own = copies(model)
-    with average.applied():
+    with applied(model, average.tensors):
         assert_equal(copies(model), mean)
     assert_equal(copies(model), own)
     assert_equal(average.tensors, mean)
@@ -65,7 +65,7 @@ def test_an_error_inside_gives_the_network_its_weights_back():
     average = WeightAverage(model, 0.9)
     move(model, 1)
     own = copies(model)
-    with pytest.raises(RuntimeError, match="in the middle"), average.applied():
+    with pytest.raises(RuntimeError, match="in the middle"), applied(model, average.tensors):
         raise RuntimeError("in the middle")
     assert_equal(copies(model), own)
 

@@ -45,7 +45,7 @@ def test_every_point_of_a_scene_gets_a_prediction(points, rule):
 
 @pytest.mark.parametrize("votes", [1, 3])
 def test_the_surest_prediction_over_zero_and_half_blocks_is_the_definition_in_the_facts(votes):
-    """FACTS.md §4: a block is tiled to repeat × its cap and run in groups; the surest is kept; zero and half merge so."""
+    """FACTS.md §4: a block is tiled to repeat × its cap and run in groups; the surest answer is kept, then merged."""
     found, network, xyz, (zero, half) = ask_about(1500, votes=votes)
     per_block = votes * -(-RULES.max_points // 64)
     groups = list(recorded(network, xyz))

@@ -87,6 +87,7 @@ def test_kernels_and_norms_are_decayed_biases_and_scalars_are_not(model):
     with_decay, without = decayed(network)
     assert with_decay | without == {id(parameter) for parameter in network.parameters()}
     assert not with_decay & without
+    assert (model == "point2node") == any(name.endswith("alpha") for name, _ in network.named_parameters())
     for module in network.modules():
         if isinstance(module, nn.Linear):
             assert id(module.weight) in with_decay
@@ -96,7 +97,7 @@ def test_kernels_and_norms_are_decayed_biases_and_scalars_are_not(model):
     for name, parameter in network.named_parameters():
         if parameter.ndim >= 2:
             assert id(parameter) in with_decay, name
-        if parameter.ndim == 0:
+        if name.endswith("alpha"):
             assert id(parameter) in without, name
 
 

@@ -10,11 +10,10 @@ from point2node.engine import session
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.session import begin, begin_or_resume, default_run, find_store, resume
 from point2node.engine.settings import load_preset
-from tests.engine.conftest import ignore
-from tests.engine.stores import TINY, quick, write_scenes
+from tests.engine.stores import TINY, ignore, quick, write_scenes
 
 
-class Stop(Exception):
+class StopError(Exception):
     """Stands for whatever ends a process."""
 
 
@@ -26,14 +25,14 @@ class StoppingWatch(SilentWatch):
 
     def step(self, step, epoch, values):
         if step == self._after:
-            raise Stop
+            raise StopError
 
 
 @pytest.fixture
 def stopped(tmp_path, rooms):
     """A run that was ended after its first step."""
     run = RunFolder(tmp_path / "run")
-    with pytest.raises(Stop):
+    with pytest.raises(StopError):
         begin("tiny", quick(), rooms.path, run, StoppingWatch(1), ignore)
     return run
 
@@ -108,7 +107,7 @@ def test_the_same_data_elsewhere_is_welcome(stopped, rooms, tmp_path, finished):
 
 def test_the_state_of_a_run_with_another_seed_is_refused(stopped, rooms, tmp_path):
     other = RunFolder(tmp_path / "other")
-    with pytest.raises(Stop):
+    with pytest.raises(StopError):
         begin("tiny", quick("seed=1"), rooms.path, other, StoppingWatch(1), ignore)
     shutil.copy(other.state, stopped.state)
     with pytest.raises(InputError, match="expected seed 0, found seed 1"):
@@ -128,14 +127,14 @@ def test_what_is_no_run_cannot_be_resumed(tmp_path):
 
 def test_a_sweep_begins_goes_on_and_leaves_alone(tmp_path, rooms, finished):
     run = RunFolder(tmp_path / "run")
-    with pytest.raises(Stop):
+    with pytest.raises(StopError):
         begin_or_resume("tiny", quick(), rooms.path, run, StoppingWatch(1), ignore)
     assert begin_or_resume(
         "tiny", quick("num_workers=1", "log_every=2"), rooms.path, run, SilentWatch(), ignore
     ).finished
     assert run.last.read_bytes() == finished.last.read_bytes()
     assert begin_or_resume("tiny", quick(), rooms.path, run, SilentWatch(), ignore) is None
-    with pytest.raises(InputError, match="steps: expected 3, found 2.*another --out"):
+    with pytest.raises(InputError, match=r"steps: expected 3, found 2.*another --out"):
         begin_or_resume("tiny", quick("steps=3"), rooms.path, run, SilentWatch(), ignore)
 
 
@@ -151,7 +150,13 @@ def test_generated_rooms_need_no_data(monkeypatch):
 
 def test_what_begins_is_checked_before_the_folder_is_made(tmp_path, rooms):
     run = RunFolder(tmp_path / "run")
-    for words in (("classes=40",), ("batch_size=1000",), ("size=modelnet40",), ("features=[normals]",)):
+    for words in (
+        ("classes=40",),
+        ("batch_size=1000",),
+        ("size=modelnet40",),
+        ("features=[normals]",),
+        ("points=191",),
+    ):
         with pytest.raises(InputError):
             begin("tiny", quick(*words), rooms.path, run, SilentWatch(), ignore)
         assert not run.path.exists()

@@ -209,6 +209,8 @@ def test_an_unknown_preset_is_answered_with_the_nearest():
         ("dataset=s3dis", "settings"),
         ("rule=median", "rule"),
         ("seed=-1", "seed"),
+        ("precision=32", "precision"),
+        ("precision=bf16-true", "precision"),
     ],
 )
 def test_a_bad_value_is_refused_in_one_line_that_names_the_key(word, key):

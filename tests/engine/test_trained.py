@@ -50,6 +50,6 @@ def test_a_folder_without_a_run_is_refused(tmp_path):
 def test_a_run_without_validated_weights_says_what_to_do(finished, tmp_path):
     shutil.copytree(finished.path, tmp_path / "run")
     (tmp_path / "run" / "best.safetensors").unlink()
-    with pytest.raises(InputError, match="the best weights of the run, found none yet.*--weights last"):
+    with pytest.raises(InputError, match=r"the best weights of the run, found none yet.*--weights last"):
         load_trained(str(tmp_path / "run"))
     assert load_trained(str(tmp_path / "run"), "last").weights == "last"

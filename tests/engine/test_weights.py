@@ -20,6 +20,7 @@ from point2node.engine import weights as module
 from point2node.engine.weights import (
     KEY,
     card_of,
+    check_points,
     check_task,
     read_tensors,
     read_weights,
@@ -203,6 +204,12 @@ def test_a_full_disk_leaves_the_previous_file_and_nothing_else(where, file, card
         write_weights(file, network.state_dict(), card)
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == [file.name]
+
+
+def test_samples_too_small_for_the_network_are_refused(card, network):
+    check_points(card, network)
+    with pytest.raises(InputError, match=r"^points: expected at least 192, .* point2node 'tiny' holds, found 191"):
+        check_points(card.model_copy(update={"points": 191}), network)
 
 
 def test_a_network_for_the_other_task_is_refused(tmp_path):

@@ -1,6 +1,7 @@
 import math
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -71,3 +72,28 @@ def test_the_paper_turns_s3dis_little_and_scannet_fully():
 def test_the_same_generator_draws_the_same_matrix():
     assert np.array_equal(matrix_of(SCANNET, 5), matrix_of(SCANNET, 5))
     assert not np.array_equal(matrix_of(SCANNET, 5), matrix_of(SCANNET, 6))
+
+
+def test_a_mirrored_cloud_is_the_other_hand():
+    mirrored = Augmentation(turn=1.0, mirror=1.0).draw(np.random.default_rng(0))
+    assert np.linalg.det(mirrored) == pytest.approx(-1)
+    assert np.linalg.det(Augmentation(turn=1.0).draw(np.random.default_rng(0))) == pytest.approx(1)
+
+
+def test_noise_is_bounded_and_has_the_asked_deviation():
+    xyz = np.zeros((20000, 3), np.float32)
+    shaken = Augmentation(jitter=0.01).shake(xyz, np.random.default_rng(0))
+    assert shaken.dtype == np.float32
+    assert shaken.std() == pytest.approx(0.01, rel=0.05)
+    assert np.abs(shaken).max() <= 0.0300001
+    assert Augmentation().shake(xyz, np.random.default_rng(0)) is xyz
+
+
+def test_colours_are_dropped_as_often_as_asked_and_stay_in_their_range():
+    rgb = np.random.default_rng(1).uniform(-0.5, 0.5, (50, 3)).astype(np.float32)
+    light = Augmentation(colour_drop=0.25, colour_jitter=0.3)
+    drawn = [light.recolour(rgb, np.random.default_rng(seed)) for seed in range(400)]
+    assert np.mean([not colours.any() for colours in drawn]) == pytest.approx(0.25, abs=0.06)
+    assert max(np.abs(colours).max() for colours in drawn) <= 0.5
+    assert not np.array_equal(drawn[0], drawn[1])
+    assert Augmentation().recolour(rgb, np.random.default_rng(0)) is rgb

@@ -8,6 +8,8 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from rich.progress import Progress
+
     from point2node.engine.training import Watch
 
 SECONDS_BETWEEN_LINES = 10.0
@@ -43,6 +45,8 @@ class PlainWatch:
 class LiveWatch:
     """A progress bar with the latest figures."""
 
+    _bar: Progress | None = None
+
     def begin(self, steps: int, done: int) -> None:
         """Show the bar."""
         from rich.console import Console
@@ -55,21 +59,27 @@ class LiveWatch:
             TextColumn("{task.description}"),
             TimeRemainingColumn(),
         )
-        self._bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
-        self._task = self._bar.add_task("compiling kernels, once", total=steps, completed=done)
-        self._bar.start()
+        bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
+        self._task = bar.add_task("compiling kernels, once", total=steps, completed=done)
+        bar.start()
+        self._bar = bar
 
     def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
         """Move the bar."""
+        assert self._bar is not None
         self._bar.update(self._task, completed=step, description=describe(epoch, values))
 
     def say(self, line: str) -> None:
-        """Print above the bar."""
-        self._bar.console.print(line, markup=False, highlight=False)
+        """Print above the bar, or where it will be."""
+        if self._bar is None:
+            print(line, file=sys.stderr)
+        else:
+            self._bar.console.print(line, markup=False, highlight=False)
 
     def end(self) -> None:
         """Leave the bar as it is."""
-        self._bar.stop()
+        if self._bar is not None:
+            self._bar.stop()
 
 
 class SilentWatch:

@@ -6,7 +6,6 @@ another step.
 
 from __future__ import annotations
 
-import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -18,6 +17,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from point2node.core.errors import InputError
+from point2node.data.parallel import follow_parent
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
 
 
@@ -188,6 +188,9 @@ def make_batch(samples: list[Sample], plan: PyramidPlan, *, seed: int) -> Batch:
 
 
 def _settle_worker(_: Any) -> None:
-    """Workers share the cores with the network: each keeps to one. Ctrl-C is the parent's to answer."""
+    """Workers share the cores with the network: each keeps to one, leaves Ctrl-C to the parent and ends with it.
+
+    (torch's own watch over the parent misses one that died before the worker had started.)
+    """
     torch.set_num_threads(1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    follow_parent()

@@ -29,7 +29,7 @@ def map_unordered(
         yield from ((place, function(item)) for place, item in enumerate(items))
         return
     spawn = multiprocessing.get_context("spawn")  # a fork would copy the locks of threads that it does not copy
-    with ProcessPoolExecutor(count, mp_context=spawn, initializer=_follow_parent) as pool:
+    with ProcessPoolExecutor(count, mp_context=spawn, initializer=follow_parent) as pool:
         places = {pool.submit(function, item): place for place, item in enumerate(items)}
         try:
             for future in as_completed(places):
@@ -45,7 +45,7 @@ def map_unordered(
             pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _follow_parent() -> None:
+def follow_parent() -> None:
     """Leave Ctrl-C to the parent, and never outlive it: an orphan would go on writing beside the next run."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()

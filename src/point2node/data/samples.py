@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -69,9 +70,12 @@ class RoomBlocks:
         chosen = training_group(blocks[number - int(self._ends[scene]) + len(blocks)], self._points, random)
         arrays = self._store.arrays(self._scenes[scene])
         matrix = self._augmentation.draw(random)
+        xyz = transform_points(arrays["xyz"][chosen].astype(np.float32), matrix)
         return Sample(
-            xyz=transform_points(arrays["xyz"][chosen].astype(np.float32), matrix),
-            features=input_features(arrays, chosen, self._features, matrix),
+            xyz=self._augmentation.shake(xyz, random),
+            features=input_features(
+                arrays, chosen, self._features, matrix, partial(self._augmentation.recolour, random=random)
+            ),
             labels=self._store.number_labels(arrays["labels"][chosen]),
             scene=self._scenes[scene],
         )
@@ -117,7 +121,7 @@ class ShapeClouds:
         normals = self._shapes.normals
         arrays = {} if normals is None else {"normals": normals[number]}
         return Sample(
-            xyz=transform_points(self._shapes.xyz[number][chosen], matrix),
+            xyz=self._augmentation.shake(transform_points(self._shapes.xyz[number][chosen], matrix), random),
             features=input_features(arrays, chosen, self._features, matrix),
             labels=self._labels[number],
             scene=str(self._shapes.names[number]),
@@ -129,12 +133,13 @@ def input_features(
     chosen: NDArray[np.int64],
     wanted: tuple[Feature, ...],
     matrix: NDArray[Any] = NO_TURN,
+    recolour: Callable[[NDArray[Any]], NDArray[Any]] = lambda rgb: rgb,
 ) -> NDArray[np.float32] | None:
-    """The features of some points: colours as rgb / 255 − 0.5; normals turn with the points."""
+    """The features of some points: colours as rgb / 255 − 0.5, recoloured; normals turn with the points."""
     parts = []
     for name in wanted:
         values = arrays[name][chosen].astype(np.float32)
-        parts.append(values / 255 - 0.5 if name == "rgb" else transform_normals(values, matrix))
+        parts.append(recolour(values / 255 - 0.5) if name == "rgb" else transform_normals(values, matrix))
     return np.concatenate(parts, axis=1, dtype=np.float32) if parts else None
 
 

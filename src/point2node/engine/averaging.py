@@ -33,12 +33,13 @@ class WeightAverage:
         for name, tensor in tensors.items():
             self.tensors[name].copy_(tensor)
 
-    @contextmanager
-    def applied(self) -> Iterator[None]:
-        """Inside, the network has the mean weights; afterwards its own again."""
-        own = {name: tensor.detach().clone() for name, tensor in self._network.state_dict().items()}
-        self._network.load_state_dict(self.tensors)
-        try:
-            yield
-        finally:
-            self._network.load_state_dict(own)
+
+@contextmanager
+def applied(network: nn.Module, tensors: dict[str, Tensor]) -> Iterator[None]:
+    """Inside, the network has these weights; afterwards its own again."""
+    own = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
+    network.load_state_dict(tensors)
+    try:
+        yield
+    finally:
+        network.load_state_dict(own)

@@ -119,7 +119,8 @@ class Keeper:
         self._network, self._optimiser, self._card = network, optimiser, card
 
     @property
-    def _kept(self) -> dict[str, Tensor]:
+    def kept(self) -> dict[str, Tensor]:
+        """The weights that are scored and written: the mean over the steps, where there is one."""
         return self.average.tensors if self.average else self._network.state_dict()
 
     def checkpoint(self, progress: Progress) -> None:
@@ -128,14 +129,14 @@ class Keeper:
         A full disk leaves the previous state as it was.
         """
         with self._naming_the_last_checkpoint():
-            write_weights(self.run.last, self._kept, self._card)
+            write_weights(self.run.last, self.kept, self._card)
             write_state(self.run.state, self._network, self._optimiser, self.average, progress)
             self.saved_step = progress.step
 
     def write_best(self) -> None:
         """The weights as they are now are the best."""
         with self._naming_the_last_checkpoint():
-            write_weights(self.run.best, self._kept, self._card)
+            write_weights(self.run.best, self.kept, self._card)
 
     @contextmanager
     def _naming_the_last_checkpoint(self) -> Iterator[None]:

@@ -62,7 +62,7 @@ def divide(settings: Settings, store: Store) -> Division:
         scenes = tuple(scene for number, scene in enumerate(scenes) if number not in chosen)
     if not scenes:
         raise InputError(store.path, expected="scenes to train on", found=f"only {', '.join(store.splits) or 'none'}")
-    return Division(Part(TRAIN, scenes), Part(VALIDATION, validation))
+    return Division(Part(TRAIN, scenes), Part(VALIDATION, validation[: settings.validation_scenes]))
 
 
 def _divide_shapes(store: Store, share: float, random: np.random.Generator) -> Division:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import torch
 from lightning_fabric import Fabric
+from lightning_fabric.plugins import MixedPrecision, Precision
 
 from point2node.core.errors import InputError
 from point2node.engine.settings import Settings
@@ -22,20 +24,38 @@ def start_fabric(settings: Settings) -> Fabric:
         strategy = "ddp" if strategy == "auto" else strategy
     if settings.accelerator == "cpu" and devices == "auto":
         devices = 1
+    precision = _precision(settings)
     try:
         fabric = Fabric(
             accelerator=settings.accelerator,
             devices=devices,
             num_nodes=nodes,
             strategy=strategy,
-            precision=settings.precision,  # type: ignore[arg-type]  # Fabric checks it
+            plugins=precision,
         )
         fabric.launch()
     except (ValueError, RuntimeError, TypeError, KeyError) as error:
         found = " ".join(str(error).split())
-        where = "accelerator, devices, strategy or precision"
+        where = "accelerator, devices or strategy"
         raise InputError(where, expected="what this machine has", found=found) from error
     return fabric
+
+
+class AutocastOnly(MixedPrecision):
+    """Mixed precision that leaves the input as it is: in bfloat16, coordinates of a room would be decimetres off."""
+
+    def convert_input(self, data: Any) -> Any:
+        """Nothing is cast; autocast chooses inside the network."""
+        return data
+
+
+def _precision(settings: Settings) -> Precision:
+    if settings.precision == "32-true":
+        return Precision()
+    on_gpu = settings.accelerator in ("cuda", "gpu") or (settings.accelerator == "auto" and torch.cuda.is_available())
+    if settings.precision == "16-mixed" and not on_gpu:
+        raise InputError("precision", expected="32-true or bf16-mixed without CUDA", found="16-mixed")
+    return AutocastOnly(settings.precision, "cuda" if on_gpu else "cpu")
 
 
 class LostProcessError(RuntimeError):

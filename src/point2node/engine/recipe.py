@@ -42,7 +42,7 @@ def build_optimiser(settings: Settings, network: nn.Module) -> torch.optim.Optim
     spared = {id(module.bias) for module in network.modules() if isinstance(module, nn.Linear)}
     groups: tuple[list[nn.Parameter], list[nn.Parameter]] = ([], [])
     for parameter in network.parameters():
-        groups[id(parameter) in spared or parameter.ndim == 0].append(parameter)
+        groups[id(parameter) in spared or parameter.numel() == 1].append(parameter)
     optimiser = torch.optim.Adam if settings.optimiser == "adam" else torch.optim.AdamW
     return optimiser(
         [{"params": groups[0], "weight_decay": settings.weight_decay}, {"params": groups[1], "weight_decay": 0.0}],

@@ -54,6 +54,9 @@ class Settings(BaseModel):
     """The share of the training scenes, or of each class' shapes, that chooses the best weights; data with a split
     "val" uses that instead. 0: train on everything, and the last weights are the best."""
 
+    validation_scenes: int | None = Field(ge=1)
+    """At most so many scenes are validated on; null: all of them."""
+
     # network
     model: str
     size: str
@@ -101,6 +104,14 @@ class Settings(BaseModel):
     """Rotation about each horizontal axis, likewise."""
     scale: float = Field(ge=0)
     """Standard deviation of each axis' scale, clipped at three of them."""
+    mirror: float = Field(ge=0, le=1)
+    """Probability that a cloud is mirrored."""
+    jitter: float = Field(ge=0)
+    """Standard deviation of each coordinate."""
+    colour_drop: float = Field(ge=0, le=1)
+    """Probability that a cloud loses its colours, so that scans without any can be labelled too."""
+    colour_jitter: float = Field(ge=0, le=1)
+    """How much contrast and brightness of each channel change."""
 
     # scoring
     validate_every: int = Field(ge=1)
@@ -122,8 +133,8 @@ class Settings(BaseModel):
     devices: int | str
     num_nodes: int = Field(ge=1)
     strategy: str
-    precision: str
-    """Fabric's words: auto, cpu, cuda · auto, 1, 2 · auto, ddp · 32-true, bf16-mixed, 16-mixed."""
+    """Fabric's words: auto, cpu, cuda · auto, 1, 2 · auto, ddp."""
+    precision: Literal["32-true", "bf16-mixed", "16-mixed"]
     sync_batch_norm: bool
     """Several processes: normalise over all of them together."""
 

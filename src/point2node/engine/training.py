@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -22,7 +22,7 @@ from point2node.core.errors import InputError
 from point2node.data.batches import Batch, BatchLoader, SampleSource
 from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.store import Store
-from point2node.engine.averaging import WeightAverage
+from point2node.engine.averaging import WeightAverage, applied
 from point2node.engine.checkpoints import Keeper, Progress, read_state
 from point2node.engine.clock import Clock
 from point2node.engine.division import Division, Part, check_classes, class_weights, divide
@@ -33,7 +33,7 @@ from point2node.engine.protocol import protocol_of
 from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, spread_labels
 from point2node.engine.run_folder import RunCard, RunFolder
 from point2node.engine.settings import Settings
-from point2node.engine.weights import WeightsCard, card_of, check_task
+from point2node.engine.weights import WeightsCard, card_of, check_points, check_task
 from point2node.geometry.augment import Augmentation
 from point2node.models.batch_norm import synchronise_batch_norms
 from point2node.models.layers import count_parameters
@@ -88,6 +88,7 @@ def train(
     torch.manual_seed(settings.seed)
     network = card.build()
     check_task(card, network)
+    check_points(card, network)
     source = _samples(settings, store, division.training)
     loader = BatchLoader(
         source,
@@ -109,7 +110,7 @@ def train(
     keeper = Keeper(run, network, optimiser, average, card)
     progress = Progress(seed=settings.seed)
     if run.state.is_file():
-        _refuse_other_data(run, store)
+        _refuse_other_data(run, store, watch)
         progress = read_state(run.state, network, optimiser, average)
         keeper.saved_step = progress.step
     elif fabric.is_global_zero:
@@ -193,7 +194,15 @@ def train(
 
 
 def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
-    augmentation = Augmentation(math.radians(settings.turn), math.radians(settings.tilt), settings.scale)
+    augmentation = Augmentation(
+        turn=math.radians(settings.turn),
+        tilt=math.radians(settings.tilt),
+        scale=settings.scale,
+        mirror=settings.mirror,
+        jitter=settings.jitter,
+        colour_drop=settings.colour_drop,
+        colour_jitter=settings.colour_jitter,
+    )
     if part.shapes is None:
         rules = card_of(settings, store).block_rules
         return RoomBlocks(store, part.scenes, settings.points, settings.features, augmentation, rules)
@@ -228,9 +237,17 @@ def _run_card(
     )
 
 
-def _refuse_other_data(run: RunFolder, store: Store) -> None:
-    expected = run.read_card().data_checksum
-    if store.checksum != expected:
+def _refuse_other_data(run: RunFolder, store: Store, watch: Watch) -> None:
+    """Rooms are generated anew on another machine, where some of their bits may differ: that is only said."""
+    card = run.read_card()
+    expected = card.data_checksum
+    if store.checksum == expected:
+        return
+    if card.data is None:
+        watch.say(
+            "these rooms were generated on another kind of machine: some bits differ from those the run began with"
+        )
+    else:
         raise InputError(
             store.path,
             expected=f"the data that {run.path} was begun with ({expected[:12]})",
@@ -301,7 +318,7 @@ def _validate(
     if not len(part):
         return
     protocol = protocol_of(card, store, part.name)
-    with keeper.average.applied() if keeper.average else nullcontext():
+    with applied(network, _kept_by_the_first(fabric, keeper)):
         share = (fabric.global_rank, fabric.world_size)
         result = evaluate(network, card.features, store, part, protocol, share=share)
     counts = fabric.all_reduce(torch.from_numpy(result.confusion).to(fabric.device), reduce_op="sum")
@@ -320,6 +337,15 @@ def _validate(
             keeper.write_best()
     figures = f"OA {scores.oa:.3f}, mAcc {scores.macc:.3f}, mIoU {scores.miou:.3f}"
     watch.say(f"step {progress.step}: validation {figures}" + (", the best so far" if better else ""))
+
+
+def _kept_by_the_first(fabric: Fabric, keeper: Keeper) -> dict[str, Tensor]:
+    """The weights that would be written: batch norms that are not synchronised differ between processes."""
+    kept = {name: tensor.detach().clone() for name, tensor in keeper.kept.items()}
+    if fabric.world_size > 1:
+        for tensor in kept.values():
+            torch.distributed.broadcast(tensor, 0)
+    return kept
 
 
 def _timed(batches: Iterator[Batch], clock: Clock) -> Iterator[Batch]:

@@ -87,6 +87,14 @@ def check_task(card: WeightsCard, network: Network) -> None:
         raise InputError(f"size {card.size!r}", expected=f"a network for {card.task}", found=f"one for {network.task}")
 
 
+def check_points(card: WeightsCard, network: Network) -> None:
+    """Refuse samples that are too small for the network."""
+    fewest = network.plan.fewest_points
+    if card.points < fewest:
+        expected = f"at least {fewest}, as many as the largest sampled level of {card.model} {card.size!r} holds"
+        raise InputError("points", expected=expected, found=str(card.points))
+
+
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str) -> None:
     """Write tensors with one note; on the disk before it takes the place of the file that was there."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}

@@ -21,6 +21,14 @@ class Augmentation:
     """Rotation about each horizontal axis, uniform in ± this angle (radians)."""
     scale: float = 0.0
     """Standard deviation of each axis' scale about 1, clipped at three of them."""
+    mirror: float = 0.0
+    """Probability that x changes its sign before the cloud is turned."""
+    jitter: float = 0.0
+    """Standard deviation of each coordinate, in the cloud's unit, clipped at three of them."""
+    colour_drop: float = 0.0
+    """Probability that a cloud loses its colours: all of them become 0, the middle grey."""
+    colour_jitter: float = 0.0
+    """Each channel's contrast changes by up to this share, and its brightness by up to this share of the range."""
 
     def draw(self, random: np.random.Generator) -> NDArray[np.float64]:
         """A 3×3 matrix: scale the axes, then rotate.
@@ -29,7 +37,25 @@ class Augmentation:
         """
         angles = random.uniform(-1, 1, 3) * (self.tilt, self.tilt, self.turn)
         scales = 1 + self.scale * np.clip(random.standard_normal(3), -3, 3)
+        if self.mirror and random.random() < self.mirror:
+            scales[0] *= -1
         return _rotation(angles) @ np.diag(scales)
+
+    def shake(self, xyz: Floats, random: np.random.Generator) -> Floats:
+        """Points (N, 3) with noise of their own."""
+        if not self.jitter:
+            return xyz
+        noise = np.clip(random.standard_normal(xyz.shape, np.float32), -3, 3)
+        return xyz + (self.jitter * noise).astype(xyz.dtype)
+
+    def recolour(self, rgb: Floats, random: np.random.Generator) -> Floats:
+        """Colours (N, 3) from −0.5 to 0.5 under another light, or none."""
+        if self.colour_drop and random.random() < self.colour_drop:
+            return np.zeros_like(rgb)
+        if not self.colour_jitter:
+            return rgb
+        contrast, brightness = random.uniform(-self.colour_jitter, self.colour_jitter, (2, 3))
+        return np.clip(rgb * (1 + contrast) + brightness, -0.5, 0.5).astype(rgb.dtype)
 
 
 S3DIS = Augmentation(turn=math.pi / 32, scale=0.001)
