@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import point2node
 import torch
-from point2node.engine.recipe import loss_and_weight
 
+import point2node
 from benchmarks.measure import Row, alternate, write_rows
+from point2node.engine.recipe import loss_and_weight
 
 GEMM = 2048  # fp32 matrices of this side
 

@@ -194,7 +194,7 @@ def test_the_mean_of_the_weights_is_what_is_kept(keeper):
     keeper.average = WeightAverage(keeper._network, 0.9)
     expected = {name: tensor.clone() for name, tensor in keeper._network.state_dict().items()}
     nudge(keeper)
-    keeper.write_best()
+    keeper.write_best(Progress(seed=0))
     keeper.checkpoint(Progress(seed=0))
     for file in (keeper.run.best, keeper.run.last):
         found = read_weights(file)[0].state_dict()

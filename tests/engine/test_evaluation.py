@@ -31,14 +31,14 @@ def shapes(tmp_path_factory):
 
 
 def score_rooms(store, names=NAMES, share=(0, 1), **changes):
-    protocol = replace(protocol_of(card_of(quick("points=64"), store), store, "test"), **changes)
+    protocol = replace(protocol_of(card_of(quick("points=64"), store), store, Part("test", ("room 0",))), **changes)
     network = PlaceNetwork(len(store.classes))
     return evaluate(network, (), store, Part("test", names), protocol, share=share)
 
 
 def score_shapes(store, share=(0, 1), **changes):
     card = card_of(quick("points=32", "classes=null", "features=[]"), store)
-    protocol = replace(protocol_of(card, store, "test"), **changes)
+    protocol = replace(protocol_of(card, store, Part("test", ("room 0",))), **changes)
     network = PlaceNetwork(len(store.classes), "classification")
     return evaluate(network, (), store, find_part(None, store, "test"), protocol, share=share)
 
@@ -76,14 +76,14 @@ def test_shares_of_the_shapes_add_up_to_the_whole(shapes, processes):
 
 
 def test_scores_follow_from_the_votes_of_each_scene(rooms):
-    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, "test")
+    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, Part("test", ("room 0",)))
     votes = vote_on_stored_scene(PlaceNetwork(13).eval(), (), rooms, "many", protocol)
     truth = rooms.number_labels(rooms.arrays("many")["labels"])
     assert np.array_equal(score_rooms(rooms, ("many",)).confusion, count_confusion(truth, votes.labels, 13))
 
 
 def test_voxels_are_scored_where_the_protocol_says_so(rooms):
-    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, "test")
+    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, Part("test", ("room 0",)))
     votes = vote_on_stored_scene(PlaceNetwork(13).eval(), (), rooms, "many", protocol)
     truth = rooms.number_labels(rooms.arrays("many")["labels"])
     voxels = voxel_labels(np.asarray(rooms.arrays("many")["xyz"]), truth, votes.labels, 0.4, 13)
@@ -122,7 +122,7 @@ def test_a_result_is_json_with_null_for_nan(rooms):
 
 
 def test_nothing_to_score_gives_null_throughout(rooms):
-    protocol = protocol_of(card_of(quick(), rooms), rooms, "test")
+    protocol = protocol_of(card_of(quick(), rooms), rooms, Part("test", ("room 0",)))
     found = Evaluation(("a", "b"), protocol, np.zeros((2, 2), np.int64)).as_dict()
     assert (found["oa"], found["macc"], found["miou"], found["iou"]) == (None, None, None, {"a": None, "b": None})
 
@@ -133,7 +133,7 @@ def test_calibration_belongs_to_mean_probability(rooms):
 
 
 def test_the_network_is_left_in_the_mode_it_was_in(rooms):
-    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, "test")
+    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, Part("test", ("room 0",)))
     for training in (True, False):
         network = PlaceNetwork(13).train(training)
         evaluate(network, (), rooms, Part("test", ("ten",)), protocol)
@@ -141,13 +141,13 @@ def test_the_network_is_left_in_the_mode_it_was_in(rooms):
 
 
 def test_scenes_without_the_networks_input_are_refused_before_anything_is_scored(rooms):
-    protocol = protocol_of(card_of(quick(), rooms), rooms, "test")
+    protocol = protocol_of(card_of(quick(), rooms), rooms, Part("test", ("room 0",)))
     with pytest.raises(InputError, match="scene 'one': expected normals"):
         evaluate(PlaceNetwork(13), ("normals",), rooms, Part("test", NAMES), protocol)
 
 
 def test_progress_is_reported_scene_by_scene_and_vote_by_vote(rooms, shapes):
     lines = []
-    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, "test")
+    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, Part("test", ("room 0",)))
     evaluate(PlaceNetwork(13), (), rooms, Part("test", ("one", "ten")), protocol, lambda *line: lines.append(line))
     assert lines == [(1, 2, "one"), (2, 2, "ten")]

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from point2node.engine.division import Part
 from point2node.engine.protocol import protocol_of
 from point2node.engine.settings import load_preset
 from point2node.engine.weights import card_of
@@ -11,7 +12,9 @@ KEYS = {
     "task",
     "dataset",
     "split",
+    "selection",
     "data",
+    "input",
     "voxel",
     "points",
     "votes",
@@ -36,7 +39,7 @@ def shapes(tmp_path_factory):
 
 
 def test_a_protocol_says_everything_that_must_be_alike(rooms):
-    found = protocol_of(card_of(load_preset("s3dis"), rooms), rooms, "Area_5").as_dict()
+    found = protocol_of(card_of(load_preset("s3dis"), rooms), rooms, Part("Area_5", ("room 0",))).as_dict()
     assert set(found) == KEYS
     assert found == json.loads(json.dumps(found))
     assert found["data"] == rooms.checksum
@@ -47,27 +50,33 @@ def test_a_protocol_says_everything_that_must_be_alike(rooms):
 
 
 def test_voxels_are_the_unit_where_they_are_scored(rooms):
-    found = protocol_of(card_of(load_preset("scannet"), rooms), rooms, "test").as_dict()
+    found = protocol_of(card_of(load_preset("scannet"), rooms), rooms, Part("test", ("room 0",))).as_dict()
     assert (found["unit"], found["voxel"]) == ("voxel 0.0484 m", 0.0484)
 
 
 def test_votes_and_rule_may_be_chosen(rooms):
-    protocol = protocol_of(card_of(quick(), rooms), rooms, "test", votes=4, rule="max_confidence")
+    protocol = protocol_of(card_of(quick(), rooms), rooms, Part("test", ("room 0",)), votes=4, rule="max_confidence")
     assert (protocol.votes, protocol.rule) == (4, "max_confidence")
 
 
 def test_shapes_are_neither_cut_nor_gridded(shapes):
-    found = protocol_of(card_of(load_preset("modelnet40", ["voxel=0.1"]), shapes), shapes, "test").as_dict()
+    found = protocol_of(
+        card_of(load_preset("modelnet40", ["voxel=0.1"]), shapes), shapes, Part("test", ("room 0",))
+    ).as_dict()
     assert set(found) == KEYS
     assert (found["unit"], found["offsets"], found["block_side"], found["voxel"]) == ("shape", [], None, None)
 
 
 def test_protocols_that_differ_in_anything_differ(rooms):
     card = card_of(quick(), rooms)
-    plain = protocol_of(card, rooms, "test")
-    assert plain == protocol_of(card, rooms, "test")
-    others = [protocol_of(card, rooms, "val"), protocol_of(card, rooms, "test", votes=2)]
+    plain = protocol_of(card, rooms, Part("test", ("room 0",)))
+    assert plain == protocol_of(card, rooms, Part("test", ("room 0",)))
+    others = [
+        protocol_of(card, rooms, Part("val", ("room 0",))),
+        protocol_of(card, rooms, Part("test", ("room 0",)), votes=2),
+    ]
     others += [
-        protocol_of(card_of(quick(word), rooms), rooms, "test") for word in ("voxel=0.1", "block_side=1", "points=200")
+        protocol_of(card_of(quick(word), rooms), rooms, Part("test", ("room 0",)))
+        for word in ("voxel=0.1", "block_side=1", "points=200")
     ]
     assert all(one != plain and one.as_dict() != plain.as_dict() for one in others)

@@ -8,6 +8,7 @@ import torch
 
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
+from point2node.engine.division import Part
 from point2node.engine.evaluation import Evaluation
 from point2node.engine.protocol import protocol_of
 from point2node.engine.scoring import (
@@ -50,7 +51,7 @@ def folds(areas):
     random = np.random.default_rng(0)
     names = tuple(one.name for one in areas.classes)
     counts = [random.integers(0, 50, (13, 13)) for _ in FOLDS]
-    protocols = [protocol_of(card, areas, split) for split in FOLDS]
+    protocols = [protocol_of(card, areas, Part(split, ("room 0",))) for split in FOLDS]
     return all_trained, [Evaluation(names, *pair) for pair in zip(protocols, counts, strict=True)]
 
 

@@ -113,12 +113,12 @@ def test_ctrl_c_keeps_the_step_in_progress_and_says_how_to_go_on(room_store, tmp
 
 @pytest.mark.slow
 def test_a_process_killed_at_random_moments_ends_in_the_same_bytes(room_store, tmp_path):
-    words = ("tiny", *QUICK, "steps=300", "validate_every=100", "checkpoint_seconds=0.5", "num_workers=1")
+    words = ("tiny", *QUICK, "steps=120", "validate_every=50", "checkpoint_seconds=0.5", "num_workers=1")
     subprocess.run(command(*words, "--data", room_store, "--out", tmp_path / "whole"), check=True, timeout=600)
     out, moments = tmp_path / "run", random.Random(3)
     process = subprocess.Popen(command(*words, "--data", room_store, "--out", out))
     kills = 0
-    for _ in range(6):
+    for _ in range(4):
         wait_for((out / "run.json").is_file, process)
         seen = steps_done(out)
         wait_for(lambda seen=seen: steps_done(out) != seen, process)  # it trains

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -51,9 +52,11 @@ def ablate(
                 watch = choose_watch(first_process=is_first_process())
                 outcome = begin_or_resume(preset, settings, data, run, watch, report)
             conclude(run, outcome)
-            _score_once(run, data)
+            if is_first_process():
+                _score_once(run, data)
             runs.append(run)
-    report_runs([str(run.path) for run in runs])
+    if is_first_process():
+        report_runs([str(run.path) for run in runs])
 
 
 def _read_seeds(text: str) -> list[int]:
@@ -64,14 +67,15 @@ def _read_seeds(text: str) -> list[int]:
 
 
 def _score_once(run: RunFolder, data: Path | None) -> None:
-    """Score the held-out split, unless that was done."""
+    """Score the held-out split, unless that was done with these weights."""
     from point2node.engine.scoring import choose_device, keep_result, open_scored_data, result_of, score_split
     from point2node.engine.trained import load_trained
 
     trained = load_trained(str(run.path))
     assert trained.settings is not None
-    if any(run.evaluations.glob(f"{trained.settings.test_split}-best-*.json")):
-        return
+    for file in run.evaluations.glob(f"{trained.settings.test_split}-best-*.json"):
+        if json.loads(file.read_text(encoding="utf-8")).get("trained_steps") == trained.card.step:
+            return
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
     with progress(f"scoring {run.name}") as report:

@@ -70,8 +70,8 @@ def split_words(words: list[str]) -> tuple[str | None, list[str]]:
 
 
 def is_first_process() -> bool:
-    """Whether this is the process that writes and speaks; torchrun numbers them."""
-    return int(os.environ.get("RANK", "0")) == 0
+    """Whether this is the process that writes and speaks; torchrun numbers them, and so does Fabric's own launcher."""
+    return int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))) == 0
 
 
 def _begin(preset: str, overrides: list[str], data: Path | None, out: Path | None) -> None:
@@ -117,11 +117,13 @@ def conclude(run: RunFolder, outcome: Outcome | None) -> None:
     """Draw the curve and say in one line how the training ended."""
     if not is_first_process():
         return
-    if outcome is None:
-        print(f"{run.path}: finished already")
-        return
     from point2node.report.curve import draw_curve
 
+    if outcome is None:
+        if not run.curve.is_file():
+            draw_curve(run.history, run.curve, run.name)
+        print(f"{run.path}: finished already")
+        return
     draw_curve(run.history, run.curve, run.name)
     if not outcome.finished:
         print(

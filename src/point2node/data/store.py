@@ -38,8 +38,11 @@ class Store:
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of the manifest, which holds that of every scene: two stores with the same one are the same."""
-        return hashlib.sha256(dump_json(self.manifest).encode()).hexdigest()
+        """The SHA-256 of the manifest, which holds that of every scene: two stores with the same one are the same, by
+        whichever version of the software they were made.
+        """
+        anonymous = self.manifest.model_copy(update={"software": ""})
+        return hashlib.sha256(dump_json(anonymous).encode()).hexdigest()
 
     @property
     def splits(self) -> tuple[str, ...]:

@@ -105,7 +105,7 @@ def _read_progress(path: Path, note: Any) -> Progress:
 
 
 class Keeper:
-    """Writes the weights and the state."""
+    """Writes the weights and the state; of several processes only one ``writes``."""
 
     def __init__(
         self,
@@ -114,8 +114,10 @@ class Keeper:
         optimiser: torch.optim.Optimizer,
         average: WeightAverage | None,
         card: WeightsCard,
+        *,
+        writes: bool = True,
     ) -> None:
-        self.run, self.average, self.saved_step = run, average, 0
+        self.run, self.average, self.saved_step, self._writes = run, average, 0, writes
         self._network, self._optimiser, self._card = network, optimiser, card
 
     @property
@@ -128,15 +130,21 @@ class Keeper:
 
         A full disk leaves the previous state as it was.
         """
+        if not self._writes:
+            return
         with self._naming_the_last_checkpoint():
-            write_weights(self.run.last, self.kept, self._card)
+            write_weights(self.run.last, self.kept, self._card_at(progress))
             write_state(self.run.state, self._network, self._optimiser, self.average, progress)
             self.saved_step = progress.step
 
-    def write_best(self) -> None:
+    def write_best(self, progress: Progress) -> None:
         """The weights as they are now are the best."""
-        with self._naming_the_last_checkpoint():
-            write_weights(self.run.best, self.kept, self._card)
+        if self._writes:
+            with self._naming_the_last_checkpoint():
+                write_weights(self.run.best, self.kept, self._card_at(progress))
+
+    def _card_at(self, progress: Progress) -> WeightsCard:
+        return self._card.model_copy(update={"step": progress.step})
 
     @contextmanager
     def _naming_the_last_checkpoint(self) -> Iterator[None]:

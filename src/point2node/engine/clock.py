@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from point2node.engine.checkpoints import Progress
 from point2node.engine.settings import Settings
@@ -18,7 +20,7 @@ class Clock:
         self._start = self._interval = self._first = time.monotonic()
         self._saved = self._start + min(FIRST_CHECKPOINT_SECONDS - settings.checkpoint_seconds, 0)
         self._interval_steps = self.steps = 0
-        self._waited = 0.0
+        self._waited = self._left_out = 0.0
 
     def wait(self, seconds: float) -> None:
         """Note a wait for data; that for the first batch is the start of the workers."""
@@ -34,8 +36,8 @@ class Clock:
 
     @property
     def waiting_share(self) -> float:
-        """The share of the time from the first batch on in which the network had no data."""
-        return self._waited / max(time.monotonic() - self._first, 1e-9)
+        """The share of the training time, from the first batch on, in which the network had no data."""
+        return self._waited / max(time.monotonic() - self._first - self._left_out, 1e-9)
 
     @property
     def overall_speed(self) -> float:
@@ -54,6 +56,14 @@ class Clock:
     def restart_interval(self) -> None:
         """Measure the speed anew."""
         self._interval, self._interval_steps = time.monotonic(), self.steps
+
+    @contextmanager
+    def leaving_out(self) -> Iterator[None]:
+        """What happens inside, a validation say, is no training time."""
+        before = time.monotonic()
+        yield
+        self._left_out += time.monotonic() - before
+        self.restart_interval()
 
     def values(self, progress: Progress, rate: float) -> dict[str, float]:
         """What a line of the history says of the steps since the last one."""

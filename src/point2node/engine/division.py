@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,12 @@ class Part:
     """Numbers into ``store.shapes(split)``."""
     split: str = ""
     """The store's split that shapes are counted in."""
+
+    @property
+    def checksum(self) -> str:
+        """Stands for exactly these scenes, or shapes."""
+        members = self.scenes if self.shapes is None else (self.split, *map(str, self.shapes.tolist()))
+        return hashlib.sha256("\n".join(members).encode()).hexdigest()[:12]
 
     def __len__(self) -> int:
         return len(self.scenes) if self.shapes is None else len(self.shapes)

@@ -28,6 +28,9 @@ class Scores:
     accuracy: dict[str, float]
     iou: dict[str, float]
 
+    def __str__(self) -> str:
+        return f"OA {self.oa:.3f}, mAcc {self.macc:.3f}, mIoU {self.miou:.3f}"
+
 
 def count_confusion(truth: Labels, predicted: Labels, classes: int) -> Counts:
     """How often each true class (rows) was predicted as each class (columns); a truth of −1 is left out."""

@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from point2node.data.store import Store
+from point2node.engine.division import Part
 from point2node.engine.settings import Rule
 from point2node.engine.weights import WeightsCard
 from point2node.geometry.blocks import BlockRules
@@ -18,8 +19,12 @@ class Protocol:
     task: str
     dataset: str
     split: str
+    selection: str
+    """A checksum of which scenes, or shapes, of the data these are: two runs' "val" may not be the same."""
     data: str
     """The checksum of the store's manifest."""
+    input: str
+    """What the network is given."""
     voxel: float | None
     """Metres; the side of the voxels that are scored instead of points."""
     points: int
@@ -52,15 +57,17 @@ class Protocol:
 
 
 def protocol_of(
-    card: WeightsCard, store: Store, split: str, votes: int | None = None, rule: Rule | None = None
+    card: WeightsCard, store: Store, part: Part, votes: int | None = None, rule: Rule | None = None
 ) -> Protocol:
-    """The protocol that weights ask for on one split of a store, unless told otherwise."""
+    """The protocol that weights ask for on one part of a store, unless told otherwise."""
     shapes = store.manifest.task == "classification"
     return Protocol(
         task=store.manifest.task,
         dataset=store.manifest.dataset,
-        split=split,
+        split=part.name,
+        selection=part.checksum,
         data=store.checksum,
+        input=" + ".join(("xyz", *card.features)),
         voxel=None if shapes else card.voxel,
         points=card.points,
         votes=card.votes if votes is None else votes,

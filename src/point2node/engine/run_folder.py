@@ -12,6 +12,7 @@ from point2node._version import __version__
 from point2node.core.errors import InputError
 from point2node.data.files.replacing import replacing
 from point2node.data.manifest import ClassEntry, Strict, dump_json
+from point2node.data.store import Store
 from point2node.engine.settings import Settings, read_settings
 
 FORMAT = 1
@@ -109,3 +110,33 @@ class RunFolder:
         path.parent.mkdir(exist_ok=True)
         with replacing(path) as stream:
             stream.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
+
+
+def describe_run(
+    settings: Settings,
+    preset: str,
+    store: Store,
+    data: str | None,
+    training: int,
+    validation: int,
+    parameters: int,
+    steps: int,
+) -> RunCard:
+    """The card of a run that begins."""
+    return RunCard(
+        preset=preset,
+        model=settings.model,
+        variant=settings.variant,
+        seed=settings.seed,
+        task=store.manifest.task,
+        dataset=store.manifest.dataset,
+        data=data,
+        data_checksum=store.checksum,
+        test_split=settings.test_split,
+        training=training,
+        validation=validation,
+        parameters=parameters,
+        steps=steps,
+        classes=store.manifest.classes,
+        ignored=store.manifest.ignored,
+    )

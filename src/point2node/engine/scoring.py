@@ -60,7 +60,7 @@ def score_split(
     """Score one split; by default the one that the run held out."""
     wanted = split or (trained.settings.test_split if trained.settings is not None else "test")
     part = find_part(trained.settings, store, wanted)
-    protocol = protocol_of(trained.card, store, wanted, votes, rule)
+    protocol = protocol_of(trained.card, store, part, votes, rule)
     network = trained.network.to(device)
     return evaluate(network, trained.card.features, store, part, protocol, report)
 
@@ -77,6 +77,7 @@ def result_of(trained: Trained, evaluation: Evaluation) -> dict[str, Any]:
         "seed": run_card.seed if run_card else None,
         "steps": run_card.steps if run_card else None,
         "weights": trained.weights,
+        "trained_steps": trained.card.step,
         "parameters": count_parameters(trained.network),
         "dataset": evaluation.protocol.dataset,
         "split": evaluation.protocol.split,
@@ -100,17 +101,19 @@ def check_six_folds(all_trained: list[Trained]) -> None:
         raise InputError("--six-fold", expected="six runs, each holding out another area", found=found)
     first = all_trained[0]
     for trained in all_trained[1:]:
-        if trained.card != first.card:
+        if trained.card.model_copy(update={"step": first.card.step}) != first.card:
             raise InputError(trained.name, expected=f"the network and input of {first.name}", found="others")
 
 
 def pool_folds(all_trained: list[Trained], folds: list[Evaluation]) -> dict[str, Any]:
     """The six folds as one result: counts added up first, then scored; the mean of the folds' scores beside it."""
     protocols = {fold.protocol.split: fold.protocol for fold in folds}
-    alike = {replace(protocol, split="", data="") for protocol in protocols.values()}
+    alike = {replace(protocol, split="", selection="", data="") for protocol in protocols.values()}
     if len(alike) > 1:
         raise InputError("--six-fold", expected="one protocol for all areas", found="several")
-    protocol: Protocol = replace(folds[0].protocol, split="6-fold", data=_joined(fold.protocol.data for fold in folds))
+    protocol: Protocol = replace(
+        folds[0].protocol, split="6-fold", selection="", data=_joined(fold.protocol.data for fold in folds)
+    )
     pooled = Evaluation(folds[0].names, protocol, np.sum([fold.confusion for fold in folds], axis=0))
     for fold in folds:
         pooled.calibration.counts += fold.calibration.counts

@@ -22,22 +22,21 @@ from point2node.core.errors import InputError
 from point2node.data.batches import Batch, BatchLoader, SampleSource
 from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.store import Store
-from point2node.engine.averaging import WeightAverage, applied
+from point2node.engine.averaging import WeightAverage
 from point2node.engine.checkpoints import Keeper, Progress, read_state
 from point2node.engine.clock import Clock
-from point2node.engine.division import Division, Part, check_classes, class_weights, divide
-from point2node.engine.evaluation import Evaluation, evaluate
+from point2node.engine.division import Part, check_classes, class_weights, divide
 from point2node.engine.history import History
-from point2node.engine.interruption import Interruption, noted_interruptions
-from point2node.engine.protocol import protocol_of
-from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, spread_labels
-from point2node.engine.run_folder import RunCard, RunFolder
+from point2node.engine.interruption import noted_interruptions
+from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight
+from point2node.engine.run_folder import RunFolder, describe_run
 from point2node.engine.settings import Settings
-from point2node.engine.weights import WeightsCard, card_of, check_points, check_task
+from point2node.engine.step_sums import sum_over_processes
+from point2node.engine.validation import chosen_score, is_better, validate
+from point2node.engine.weights import card_of, check_points, check_task
 from point2node.geometry.augment import Augmentation
 from point2node.models.batch_norm import synchronise_batch_norms
 from point2node.models.layers import count_parameters
-from point2node.models.network import Network
 
 FINAL_FILES = ("last.safetensors", "best.safetensors", "state.safetensors")
 """What two runs of the same seed have in common to the byte."""
@@ -98,6 +97,7 @@ def train(
         workers=settings.num_workers,
         part=(fabric.global_rank, fabric.world_size),
     )
+    watch.say(f"{len(division.training)} scenes or shapes to learn from, {len(division.validation)} to validate on")
     steps = settings.steps or settings.epochs * loader.steps_per_epoch
     if settings.sync_batch_norm:
         synchronise_batch_norms(network)
@@ -107,14 +107,15 @@ def train(
     weights = class_weights(settings, store, division.training)
     loss_weights = None if weights is None else torch.from_numpy(weights).to(fabric.device)
 
-    keeper = Keeper(run, network, optimiser, average, card)
+    keeper = Keeper(run, network, optimiser, average, card, writes=fabric.is_global_zero)
     progress = Progress(seed=settings.seed)
     if run.state.is_file():
         _refuse_other_data(run, store, watch)
         progress = read_state(run.state, network, optimiser, average)
         keeper.saved_step = progress.step
     elif fabric.is_global_zero:
-        run.create(settings, _run_card(settings, preset, store, data, division, network, steps))
+        sizes = (len(division.training), len(division.validation), count_parameters(network), steps)
+        run.create(settings, describe_run(settings, preset, store, data, *sizes))
         keeper.checkpoint(progress)
     fabric.barrier()
     loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": progress.seed})
@@ -138,7 +139,7 @@ def train(
 
             logits = model(batch.features, batch.pyramid)
             total, weight = loss_and_weight(logits, batch.labels, loss_weights, settings.label_smoothing)
-            sums = _sum_over_processes(fabric, logits, batch.labels, total, weight, interruption)
+            sums = sum_over_processes(fabric, logits, batch.labels, total, weight, interruption)
             at_fault = batch.scenes if not torch.isfinite(total) else ("of another process",)
             _refuse_nan("loss", sums.loss, at_fault, progress.step, keeper)
             loss = total / (sums.weight / fabric.world_size).clamp_min(1e-12)  # processes' gradients are averaged
@@ -166,11 +167,20 @@ def train(
                 progress.clear_sums()
                 clock.restart_interval()
 
-            if progress.step % settings.validate_every == 0 or progress.step == steps:
-                _validate(network, card, store, division, keeper, progress, history, fabric, watch)
-                clock.restart_interval()
-            stopping = bool(sums.stop)
-            if fabric.is_global_zero and (stopping or progress.step == steps or clock.checkpoint_is_due):
+            if len(division.validation) and (progress.step % settings.validate_every == 0 or progress.step == steps):
+                with clock.leaving_out():
+                    scores = validate(network, card, store, division.validation, keeper, fabric)
+                better = is_better(card, scores, progress.best_score)
+                if better:
+                    progress.best_score, progress.best_step = chosen_score(card, scores), progress.step
+                    keeper.write_best(progress)
+                if history is not None:
+                    figures = {"val_oa": scores.oa, "val_macc": scores.macc, "val_miou": scores.miou}
+                    history.add(progress.step, {"epoch": progress.epoch, **figures})
+                watch.say(f"step {progress.step}: validation {scores}" + (", the best so far" if better else ""))
+            # processes stop together: one alone need not wait for the next step to learn of a signal
+            stopping = bool(sums.stop) or (fabric.world_size == 1 and interruption.signal is not None)
+            if stopping or progress.step == steps or clock.checkpoint_is_due:
                 keeper.checkpoint(progress)
                 clock.restart_checkpoint()
             if stopping:
@@ -187,7 +197,7 @@ def train(
     }
     if finished and fabric.is_global_zero:
         if progress.best_step is None:  # nothing was held back to choose by
-            keeper.write_best()
+            keeper.write_best(progress)
         run.write_json(run.summary, summary)
     fabric.barrier()
     return Outcome(finished, progress.step, summary)
@@ -207,34 +217,6 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
         rules = card_of(settings, store).block_rules
         return RoomBlocks(store, part.scenes, settings.points, settings.features, augmentation, rules)
     return ShapeClouds(store, part.split, settings.points, settings.features, augmentation, part.shapes)
-
-
-def _run_card(
-    settings: Settings,
-    preset: str,
-    store: Store,
-    data: str | None,
-    division: Division,
-    network: Network,
-    steps: int,
-) -> RunCard:
-    return RunCard(
-        preset=preset,
-        model=settings.model,
-        variant=settings.variant,
-        seed=settings.seed,
-        task=store.manifest.task,
-        dataset=store.manifest.dataset,
-        data=data,
-        data_checksum=store.checksum,
-        test_split=settings.test_split,
-        training=len(division.training),
-        validation=len(division.validation),
-        parameters=count_parameters(network),
-        steps=steps,
-        classes=store.manifest.classes,
-        ignored=store.manifest.ignored,
-    )
 
 
 def _refuse_other_data(run: RunFolder, store: Store, watch: Watch) -> None:
@@ -260,34 +242,12 @@ def _seed_dropout(seed: int, step: int, rank: int) -> None:
     torch.manual_seed(int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0] >> 1))
 
 
-@dataclass(frozen=True)
-class _Sums:
-    """Loss, its weight, and hits of one step, over all processes."""
-
-    loss: Tensor
-    weight: Tensor
-    right: Tensor
-    labelled: Tensor
-    stop: Tensor
-
-    def add_to(self, progress: Progress) -> None:
-        progress.loss_sum += float(self.loss)
-        progress.weight_sum += float(self.weight)
-        progress.right += float(self.right)
-        progress.labelled += float(self.labelled)
-
-
-def _sum_over_processes(
-    fabric: Fabric, logits: Tensor, labels: Tensor, total: Tensor, weight: Tensor, interruption: Interruption
-) -> _Sums:
-    with torch.no_grad():
-        labels = spread_labels(logits, labels)
-        right = (logits.argmax(dim=-1) == labels).sum()
-        stop = labels.new_tensor(interruption.signal is not None)
-        own = torch.stack([value.double() for value in (total, weight, right, (labels >= 0).sum(), stop)])
-        everywhere = fabric.all_reduce(own, reduce_op="sum")
-    assert isinstance(everywhere, Tensor)
-    return _Sums(*everywhere)
+def _timed(batches: Iterator[Batch], clock: Clock) -> Iterator[Batch]:
+    while True:
+        before = time.monotonic()
+        batch = next(batches)
+        clock.wait(time.monotonic() - before)
+        yield batch
 
 
 def _refuse_nan(what: str, value: Tensor, scenes: tuple[str, ...], step: int, keeper: Keeper) -> None:
@@ -300,57 +260,3 @@ def _refuse_nan(what: str, value: Tensor, scenes: tuple[str, ...], step: int, ke
         found=f"{float(value)} at step {step}, in the batch of scenes {', '.join(dict.fromkeys(scenes))}",
         remedy=f"The last good checkpoint is step {keeper.saved_step}; try a lower learning_rate or a gradient_clip.",
     )
-
-
-def _validate(
-    network: Network,
-    card: WeightsCard,
-    store: Store,
-    division: Division,
-    keeper: Keeper,
-    progress: Progress,
-    history: History | None,
-    fabric: Fabric,
-    watch: Watch,
-) -> None:
-    """Score the weights as they would be kept, and keep them if they are the best so far."""
-    part = division.validation
-    if not len(part):
-        return
-    protocol = protocol_of(card, store, part.name)
-    with applied(network, _kept_by_the_first(fabric, keeper)):
-        share = (fabric.global_rank, fabric.world_size)
-        result = evaluate(network, card.features, store, part, protocol, share=share)
-    counts = fabric.all_reduce(torch.from_numpy(result.confusion).to(fabric.device), reduce_op="sum")
-    assert isinstance(counts, Tensor)
-    scores = Evaluation(result.names, protocol, counts.cpu().numpy()).scores
-    value = scores.oa if card.task == "classification" else scores.miou
-    better = math.isfinite(value) and (progress.best_score is None or value > progress.best_score)
-    if better:
-        progress.best_score, progress.best_step = value, progress.step
-    if history is not None:
-        history.add(
-            progress.step,
-            {"epoch": progress.epoch, "val_oa": scores.oa, "val_macc": scores.macc, "val_miou": scores.miou},
-        )
-        if better:
-            keeper.write_best()
-    figures = f"OA {scores.oa:.3f}, mAcc {scores.macc:.3f}, mIoU {scores.miou:.3f}"
-    watch.say(f"step {progress.step}: validation {figures}" + (", the best so far" if better else ""))
-
-
-def _kept_by_the_first(fabric: Fabric, keeper: Keeper) -> dict[str, Tensor]:
-    """The weights that would be written: batch norms that are not synchronised differ between processes."""
-    kept = {name: tensor.detach().clone() for name, tensor in keeper.kept.items()}
-    if fabric.world_size > 1:
-        for tensor in kept.values():
-            torch.distributed.broadcast(tensor, 0)
-    return kept
-
-
-def _timed(batches: Iterator[Batch], clock: Clock) -> Iterator[Batch]:
-    while True:
-        before = time.monotonic()
-        batch = next(batches)
-        clock.wait(time.monotonic() - before)
-        yield batch

@@ -50,6 +50,8 @@ class WeightsCard(Strict):
     voxel: float | None
     classes: tuple[ClassEntry, ...]
     ignored: tuple[int, ...]
+    step: int = 0
+    """How many steps they were trained for."""
 
     @property
     def block_rules(self) -> BlockRules:
