@@ -61,8 +61,10 @@ def build_trees(points: Floats) -> tuple[Floats, Integers, Floats]:
 def _enclose(xyz: Floats, box: Floats) -> int:
     """Write the bounding box of ``xyz`` (3, n) and return its widest axis."""
     for axis in range(3):
-        box[0, axis] = xyz[axis].min()
-        box[1, axis] = xyz[axis].max()
+        low = high = xyz[axis, 0]
+        for p in range(1, xyz.shape[1]):
+            low, high = min(low, xyz[axis, p]), max(high, xyz[axis, p])
+        box[0, axis], box[1, axis] = low, high
     return int(np.argmax(box[1] - box[0]))
 
 

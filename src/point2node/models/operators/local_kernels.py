@@ -35,7 +35,9 @@ def _weigh(Q: Array, X: Array, first_row: int, neighbours: Array, q: int, F: Arr
         add_row_products(F, G, W, weights)
     for x in range(weights.shape[0]):
         row = weights[x]
-        largest = row.max()
+        largest = row[0]
+        for y in range(1, len(row)):
+            largest = max(largest, row[y])
         total = row.dtype.type(0)
         for y in range(len(row)):
             row[y] = np.exp(row[y] - largest)
@@ -79,7 +81,9 @@ def forward(
             first_row = q // N * N
             _weigh(Q, X, first_row, neighbours, q, F, T, A)
             if keep:
-                weights[q] = A
+                for x in range(K):
+                    for y in range(K):
+                        weights[q, x, y] = A[x, y]
             for c0 in range(0, C, TILE):
                 W = min(TILE, C - c0)
                 gather_tile(V, first_row, neighbours, q, c0, W, F)
