@@ -5,6 +5,7 @@ import benchmarks.chi_conv
 import benchmarks.files
 import benchmarks.geometry
 import benchmarks.operators
+import benchmarks.steps
 
 for benchmark in (
     benchmarks.geometry,
@@ -12,5 +13,6 @@ for benchmark in (
     benchmarks.chi_conv,
     benchmarks.appendix_a,
     benchmarks.files,
+    benchmarks.steps,
 ):
     benchmark.main()
