@@ -20,7 +20,8 @@ def draw_curve(history: Path, picture: Path, title: str) -> None:
     FigureCanvasAgg(figure)
     losses, scores = figure.subplots(1, 2)
     losses.plot(*_points(rows, "loss"), color="tab:blue", linewidth=1.2)
-    losses.set(title="training loss", xlabel="step", yscale="log")
+    losses.set(title="training loss", xlabel="step")
+    losses.set_ylim(bottom=0)
     for column, label in FIGURES.items():
         steps, values = _points(rows, column)
         if steps:
