@@ -19,6 +19,7 @@ KEYS = {
     "points",
     "votes",
     "rule",
+    "frame",
     "ignored",
     "unit",
     "offsets",

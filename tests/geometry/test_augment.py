@@ -97,3 +97,35 @@ def test_colours_are_dropped_as_often_as_asked_and_stay_in_their_range():
     assert max(np.abs(colours).max() for colours in drawn) <= 0.5
     assert not np.array_equal(drawn[0], drawn[1])
     assert Augmentation().recolour(rgb, np.random.default_rng(0)) is rgb
+
+
+def test_a_cloud_is_raised_as_a_whole():
+    xyz = np.random.default_rng(0).normal(size=(50, 3)).astype(np.float32)
+    moved = [Augmentation(height_shift=0.1).shake(xyz, np.random.default_rng(seed)) - xyz for seed in range(300)]
+    assert all(np.ptp(shift, axis=0).max() < 1e-6 and not shift[:, :2].any() for shift in moved)
+    assert np.std([shift[0, 2] for shift in moved]) == pytest.approx(0.1, rel=0.15)
+
+
+@given(seeds, st.floats(-1, 5))
+def test_what_is_left_of_a_scan_without_its_top_is_all_below_some_height_and_never_nothing(seed, top):
+    heights = np.random.default_rng(seed).uniform(top - 1, top, 40)
+    kept = Augmentation(top_drop=1.0).below_top(heights, np.random.default_rng(seed))
+    assert kept.any()
+    assert heights[kept].max() <= heights[~kept].min(initial=np.inf)
+    assert kept[heights <= 1.6].all()
+
+
+def test_tops_are_dropped_as_often_as_asked():
+    heights = np.linspace(0, 3, 500)
+    kept = [Augmentation(top_drop=0.25).below_top(heights, np.random.default_rng(seed)).all() for seed in range(400)]
+    assert np.mean(kept) == pytest.approx(0.75, abs=0.07)
+
+
+@given(seeds, st.integers(1, 200))
+def test_a_thinned_cloud_holds_at_least_the_asked_share_and_nothing_new(seed, count):
+    numbers = np.random.default_rng(seed).permutation(1000)[:count]
+    thinned = Augmentation(point_drop=0.5).thin(numbers, np.random.default_rng(seed))
+    assert len(thinned) == count
+    assert set(thinned) <= set(numbers)
+    assert len(set(thinned)) >= max(1, count // 2)
+    assert Augmentation().thin(numbers, np.random.default_rng(seed)) is numbers

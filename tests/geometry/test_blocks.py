@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from point2node.core.errors import InputError
-from point2node.geometry.blocks import BlockRules, cut_blocks, training_group, voting_groups
+from point2node.geometry.blocks import FRAMES, BlockRules, cut_blocks, training_group, voting_groups
 
 RULES = BlockRules(side=1.0, grid=0.1, max_points=100)
 
@@ -104,3 +104,13 @@ def test_voting_groups_cover_every_point_equally_often(block, repeat):
 def test_rules_without_extent_are_refused(wrong):
     with pytest.raises(InputError, match="above 0"):
         BlockRules(**wrong)
+
+
+@given(st.integers(0, 2**32))
+def test_in_its_own_frame_a_block_looks_the_same_wherever_it_is(seed):
+    random = np.random.default_rng(seed)
+    xyz = random.uniform(0, 2, (30, 3)).astype(np.float32)
+    moved = xyz + np.array([*random.integers(-64, 64, 2), 0], np.float32)
+    np.testing.assert_allclose(FRAMES["block"](moved), FRAMES["block"](xyz), atol=2e-5)
+    assert np.array_equal(FRAMES["block"](xyz)[:, 2], xyz[:, 2])
+    assert FRAMES["room"](xyz) is xyz

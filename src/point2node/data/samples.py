@@ -15,7 +15,7 @@ from point2node.data.batches import Sample
 from point2node.data.block_cache import blocks_of
 from point2node.data.store import Store
 from point2node.geometry.augment import Augmentation, transform_normals, transform_points
-from point2node.geometry.blocks import PAPER, BlockRules, training_group
+from point2node.geometry.blocks import FRAMES, PAPER, BlockRules, Frame, training_group
 
 Feature = Literal["rgb", "normals"]
 NO_AUGMENTATION = Augmentation()
@@ -30,8 +30,9 @@ class RoomBlocks:
         scenes: the names of the scenes to draw from.
         points: N, the size of a sample.
         features: which of the stored values become input features, in this order.
-        augmentation: what happens to each sample, in the frame of its room.
+        augmentation: what happens to each sample.
         rules: how rooms are cut; both the "zero" and the "half" blocks are drawn from.
+        frame: whether a sample's x and y are counted from the middle of its room or of its block.
         cache: where the cut blocks are kept; beside the store's scenes if not given.
     """
 
@@ -43,15 +44,16 @@ class RoomBlocks:
         features: tuple[Feature, ...] = ("rgb",),
         augmentation: Augmentation = NO_AUGMENTATION,
         rules: BlockRules = PAPER,
+        frame: Frame = "room",
         cache: Path | None = None,
     ) -> None:
         if not scenes:
             raise InputError(store.path, expected="at least one scene to draw from", found="none")
         for name in scenes:
             check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
-        self._arguments = (store, scenes, points, features, augmentation, rules, cache)
+        self._arguments = (store, scenes, points, features, augmentation, rules, frame, cache)
         self._store, self._scenes, self._points, self._features = store, scenes, points, features
-        self._augmentation = augmentation
+        self._augmentation, self._frame = augmentation, FRAMES[frame]
         folder = store.path / "blocks" if cache is None else cache
         offsets = (0.0, rules.side / 2)
         self._blocks = [blocks_of(store, name, rules, offsets, folder) for name in scenes]
@@ -67,10 +69,12 @@ class RoomBlocks:
         """Random points of block ``number``, counted through all scenes."""
         scene = int(np.searchsorted(self._ends, number, side="right"))
         blocks = self._blocks[scene]
-        chosen = training_group(blocks[number - int(self._ends[scene]) + len(blocks)], self._points, random)
+        block = blocks[number - int(self._ends[scene]) + len(blocks)]
         arrays = self._store.arrays(self._scenes[scene])
+        there = block[self._augmentation.below_top(arrays["xyz"][block, 2], random)]
+        chosen = self._augmentation.thin(training_group(there, self._points, random), random)
         matrix = self._augmentation.draw(random)
-        xyz = transform_points(arrays["xyz"][chosen].astype(np.float32), matrix)
+        xyz = transform_points(self._frame(arrays["xyz"][chosen].astype(np.float32)), matrix)
         return Sample(
             xyz=self._augmentation.shake(xyz, random),
             features=input_features(
@@ -116,7 +120,7 @@ class ShapeClouds:
     def draw(self, number: int, random: np.random.Generator) -> Sample:
         """Random points of the ``number``-th of the shapes, in random order."""
         number = int(self.numbers[number])
-        chosen = random.permutation(self._shapes.xyz.shape[1])[: self._points]
+        chosen = self._augmentation.thin(random.permutation(self._shapes.xyz.shape[1])[: self._points], random)
         matrix = self._augmentation.draw(random)
         normals = self._shapes.normals
         arrays = {} if normals is None else {"normals": normals[number]}

@@ -115,6 +115,7 @@ def vote_on_stored_scene(
         xyz=np.asarray(arrays["xyz"], np.float32),
         features=lambda numbers: input_features(arrays, numbers, features),
         name=name,
+        frame=protocol.frame or "room",
     )
     blocks = blocks_of(store, name, protocol.blocks, protocol.offsets, store.path / "blocks")
     return vote_on_scene(

@@ -17,7 +17,7 @@ from point2node.data.batches import Batch, Sample, make_batch
 from point2node.data.samples import ShapeClouds
 from point2node.engine.settings import Rule
 from point2node.engine.votes import Votes
-from point2node.geometry.blocks import BlockRules, voting_groups
+from point2node.geometry.blocks import FRAMES, BlockRules, Frame, voting_groups
 from point2node.models.network import Network
 
 Item = TypeVar("Item")
@@ -35,6 +35,8 @@ class SceneInput:
     features: Callable[[NDArray[np.int64]], NDArray[np.float32] | None]
     """The input features of some points, by their numbers."""
     name: str
+    frame: Frame = "room"
+    """Where the network counts a block's x and y from."""
 
 
 def vote_on_scene(
@@ -85,7 +87,7 @@ def ask(network: Network, batch: Batch) -> Tensor:
 
 def _sample(scene: SceneInput, numbers: NDArray[np.int64]) -> Sample:
     nothing = np.empty(0, np.int64)
-    return Sample(scene.xyz[numbers], scene.features(numbers), nothing, scene.name)
+    return Sample(FRAMES[scene.frame](scene.xyz[numbers]), scene.features(numbers), nothing, scene.name)
 
 
 def _in_batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:

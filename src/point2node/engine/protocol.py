@@ -9,7 +9,7 @@ from point2node.data.store import Store
 from point2node.engine.division import Part
 from point2node.engine.settings import Rule
 from point2node.engine.weights import WeightsCard
-from point2node.geometry.blocks import BlockRules
+from point2node.geometry.blocks import BlockRules, Frame
 
 
 @dataclass(frozen=True)
@@ -33,6 +33,8 @@ class Protocol:
     rule: Rule
     blocks: BlockRules | None
     """How scenes are cut; None for shapes."""
+    frame: Frame | None
+    """Where a block's x and y are counted from; None for shapes."""
     ignored: tuple[str, ...]
     """Classes that are neither learnt nor scored."""
 
@@ -73,5 +75,6 @@ def protocol_of(
         votes=card.votes if votes is None else votes,
         rule=card.rule if rule is None else rule,
         blocks=None if shapes else card.block_rules,
+        frame=None if shapes else card.frame,
         ignored=tuple(one.name for one in store.classes if one.value in store.manifest.ignored),
     )

@@ -13,6 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from point2node.core.errors import InputError, unknown_choice
+from point2node.geometry.blocks import Frame
 
 Rule = Literal["max_confidence", "mean_probability"]
 
@@ -46,6 +47,8 @@ class Settings(BaseModel):
     """Metres; within a block, density is evened in cells of this side."""
     block_points: int = Field(ge=1)
     """Larger blocks are split."""
+    frame: Frame
+    """Whether x and y are counted from the middle of the room, as in the paper, or of each block."""
     test_area: int | None = Field(ge=1, le=6)
     """S3DIS: the area that is held out."""
     split_seed: int = Field(ge=0)
@@ -108,6 +111,12 @@ class Settings(BaseModel):
     """Probability that a cloud is mirrored."""
     jitter: float = Field(ge=0)
     """Standard deviation of each coordinate."""
+    height_shift: float = Field(ge=0)
+    """Standard deviation of a cloud's height, in metres."""
+    top_drop: float = Field(ge=0, le=1)
+    """Probability that a block has nothing above a random height, as in scans without a ceiling."""
+    point_drop: float = Field(ge=0, lt=1)
+    """The largest share of a cloud's points that are replaced by copies of others, as in thin scans."""
     colour_drop: float = Field(ge=0, le=1)
     """Probability that a cloud loses its colours, so that scans without any can be labelled too."""
     colour_jitter: float = Field(ge=0, le=1)

@@ -210,12 +210,15 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
         scale=settings.scale,
         mirror=settings.mirror,
         jitter=settings.jitter,
+        height_shift=settings.height_shift,
+        top_drop=settings.top_drop,
+        point_drop=settings.point_drop,
         colour_drop=settings.colour_drop,
         colour_jitter=settings.colour_jitter,
     )
     if part.shapes is None:
         rules = card_of(settings, store).block_rules
-        return RoomBlocks(store, part.scenes, settings.points, settings.features, augmentation, rules)
+        return RoomBlocks(store, part.scenes, settings.points, settings.features, augmentation, rules, settings.frame)
     return ShapeClouds(store, part.split, settings.points, settings.features, augmentation, part.shapes)
 
 

@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating]
 
+UPWARDS = np.array([0.0, 0.0, 1.0])
+LOWEST_TOP = 1.6  # metres above the floor: most furniture is below
+
 
 @dataclass(frozen=True)
 class Augmentation:
@@ -25,6 +28,12 @@ class Augmentation:
     """Probability that x changes its sign before the cloud is turned."""
     jitter: float = 0.0
     """Standard deviation of each coordinate, in the cloud's unit, clipped at three of them."""
+    height_shift: float = 0.0
+    """Standard deviation of the height of the whole cloud: real scans do not begin exactly at the floor."""
+    top_drop: float = 0.0
+    """Probability that everything above a random height is missing, as in scans without a ceiling."""
+    point_drop: float = 0.0
+    """The largest share of the points that are replaced by copies of others, as in thin scans."""
     colour_drop: float = 0.0
     """Probability that a cloud loses its colours: all of them become 0, the middle grey."""
     colour_jitter: float = 0.0
@@ -42,11 +51,28 @@ class Augmentation:
         return _rotation(angles) @ np.diag(scales)
 
     def shake(self, xyz: Floats, random: np.random.Generator) -> Floats:
-        """Points (N, 3) with noise of their own."""
+        """Points (N, 3) with noise of their own, raised or lowered together."""
+        if self.height_shift:
+            xyz = xyz + (self.height_shift * random.standard_normal() * UPWARDS).astype(xyz.dtype)
         if not self.jitter:
             return xyz
         noise = np.clip(random.standard_normal(xyz.shape, np.float32), -3, 3)
         return xyz + (self.jitter * noise).astype(xyz.dtype)
+
+    def below_top(self, heights: Floats, random: np.random.Generator) -> NDArray[np.bool_]:
+        """Which points of these heights (N,) above the floor are there."""
+        if not self.top_drop or random.random() >= self.top_drop:
+            return np.ones(len(heights), np.bool_)
+        top = max(float(heights.max()), LOWEST_TOP)
+        kept: NDArray[np.bool_] = heights <= random.uniform(LOWEST_TOP, top)
+        return kept if kept.any() else ~kept
+
+    def thin(self, numbers: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
+        """Points in random order, of which some at the end become copies of those before."""
+        if not self.point_drop:
+            return numbers
+        kept = max(1, round(len(numbers) * (1 - random.uniform(0, self.point_drop))))
+        return np.concatenate([numbers[:kept], numbers[random.integers(kept, size=len(numbers) - kept)]])
 
     def recolour(self, rgb: Floats, random: np.random.Generator) -> Floats:
         """Colours (N, 3) from −0.5 to 0.5 under another light, or none."""
