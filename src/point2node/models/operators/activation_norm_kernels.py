@@ -1,4 +1,4 @@
-"""Batch norm of rows and its gradient as few passes over memory; rows are M vectors of C channels.
+"""ELU and batch norm of rows and their gradient as few passes over memory; rows are M vectors of C channels.
 
 A tile is a block of rows that stays in the cache. Sums are taken tile by tile and joined in a fixed order, so the
 result does not depend on the number of threads. Rows are copied by loops, because numba takes seconds to compile the
@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from numba import njit, prange
+
+from point2node.models.operators.exponential_kernels import elu
 
 Array = npt.NDArray[Any]
 
@@ -28,8 +30,11 @@ def rows_in_tile(C: int) -> int:
 
 
 @njit(parallel=True, fastmath=SUMS, cache=True)
-def tile_moments(y: Array) -> tuple[Array, Array, Array]:
-    """For each tile its rows (tiles,), and for each of its channels mean and sum of squared deviations (tiles, C)."""
+def activate_and_take_moments(activated: bool, y: Array) -> tuple[Array, Array, Array]:
+    """y becomes elu(y), if activated; the moments of what it is then.
+
+    For each tile its rows (tiles,), and for each of its channels mean and sum of squared deviations (tiles, C).
+    """
     M, C = y.shape
     rows = rows_in_tile(C)
     tiles = (M + rows - 1) // rows
@@ -41,6 +46,9 @@ def tile_moments(y: Array) -> tuple[Array, Array, Array]:
         counts[tile] = last - first
         for r in range(first, last):
             row = y[r]
+            if activated:
+                for c in range(C):
+                    row[c] = elu(row[c])
             for c in range(C):
                 mean[c] += row[c]
         for c in range(C):
@@ -65,6 +73,22 @@ def scale_and_shift(y: Array, scale: Array, shift: Array, out: Array) -> None:
             row, target = y[r], out[r]
             for c in range(C):
                 target[c] = scale[c] * row[c] + shift[c]
+
+
+@njit(parallel=True, fastmath=SUMS, cache=True)
+def activate_scale_and_shift(activated: bool, y: Array, scale: Array, shift: Array) -> None:
+    """In place y[r, c] = scale[c] · elu(y[r, c]) + shift[c]; without ELU if not activated."""
+    M, C = y.shape
+    rows = rows_in_tile(C)
+    for tile in prange((M + rows - 1) // rows):
+        for r in range(tile * rows, min(M, tile * rows + rows)):
+            row = y[r]
+            if activated:
+                for c in range(C):
+                    row[c] = scale[c] * elu(row[c]) + shift[c]
+            else:
+                for c in range(C):
+                    row[c] = scale[c] * row[c] + shift[c]
 
 
 @njit(parallel=True, fastmath=SUMS, cache=True)
