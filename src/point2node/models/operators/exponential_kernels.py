@@ -1,7 +1,7 @@
 """e^x and e^x − 1 for x ≤ 0 inside a kernel's loop, in a form that LLVM vectorises: the C library's is a call a number.
 
-In float32 x = n·ln 2 + r with |r| ≤ ln 2 / 2; then e^x = 2^n · (1 + p(r)), with Cephes' polynomial p. Results are within
-two units in the last place. In float64, which is for tests, the C library is asked.
+In float32 x = n·ln 2 + r with |r| ≤ ln 2 / 2; then e^x = 2^n · (1 + p(r)), with Cephes' polynomial p. Results are
+within two units in the last place. In float64, which is for tests, the C library is asked.
 """
 
 from __future__ import annotations
