@@ -35,6 +35,12 @@ def alternate(forms: Mapping[str, Callable[[], object]], rounds: int = 5) -> dic
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
+def own_peak_megabytes() -> float:
+    """The peak of this process from Linux's own record: ``ru_maxrss`` would start at the peak of its parent."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1e3
+
+
 def write_rows(name: str, rows: list[Row]) -> None:
     """Print the rows as a table and write them to ``results/<name>.json``."""
     RESULTS.mkdir(exist_ok=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 import torch
 from torch import Tensor, nn
 
-from benchmarks.measure import Row, alternate, write_rows
+from benchmarks.measure import Row, alternate, own_peak_megabytes
 from point2node.models.operators.chi_product import chi_product
 from point2node.models.operators.local_update import local_update
 from point2node.models.operators.non_local_update import non_local_update
@@ -113,12 +113,6 @@ def print_memory(form: str) -> None:
     before, start = own_peak_megabytes(), time.perf_counter()
     step()
     print(own_peak_megabytes() - before, time.perf_counter() - start)
-
-
-def own_peak_megabytes() -> float:
-    """The peak of this process from Linux's own record: ``ru_maxrss`` would start at the peak of its parent."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1e3
 
 
 def memory_and_seconds(form: str) -> tuple[float, float]:

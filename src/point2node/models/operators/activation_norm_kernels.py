@@ -11,8 +11,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, prange
+from numba import prange
 
+from point2node.geometry.compiling import kernel
 from point2node.models.operators.exponential_kernels import elu
 
 Array = npt.NDArray[Any]
@@ -23,13 +24,13 @@ TILE_VALUES = 16384
 SUMS = {"contract", "nsz", "reassoc"}
 
 
-@njit(cache=True)
+@kernel()
 def rows_in_tile(C: int) -> int:
     """How many rows of C channels make a tile."""
     return max(1, TILE_VALUES // C)
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def activate_and_take_moments(activated: bool, y: Array) -> tuple[Array, Array, Array]:
     """y becomes elu(y), if activated; the moments of what it is then.
 
@@ -63,7 +64,7 @@ def activate_and_take_moments(activated: bool, y: Array) -> tuple[Array, Array, 
     return counts, means, deviations
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def scale_and_shift(y: Array, scale: Array, shift: Array, out: Array) -> None:
     """out[r, c] = scale[c] · y[r, c] + shift[c]."""
     M, C = y.shape
@@ -75,7 +76,7 @@ def scale_and_shift(y: Array, scale: Array, shift: Array, out: Array) -> None:
                 target[c] = scale[c] * row[c] + shift[c]
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def activate_scale_and_shift(activated: bool, y: Array, scale: Array, shift: Array) -> None:
     """In place y[r, c] = scale[c] · elu(y[r, c]) + shift[c]; without ELU if not activated."""
     M, C = y.shape
@@ -91,7 +92,7 @@ def activate_scale_and_shift(activated: bool, y: Array, scale: Array, shift: Arr
                     row[c] = scale[c] * row[c] + shift[c]
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def tile_gradient_sums(grad: Array, y: Array, mean: Array) -> tuple[Array, Array]:
     """For each tile and channel Σ grad and Σ grad · (y − mean), (tiles, C) each."""
     M, C = y.shape
@@ -110,7 +111,7 @@ def tile_gradient_sums(grad: Array, y: Array, mean: Array) -> tuple[Array, Array
     return sums, products
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def input_gradient(activated: bool, grad: Array, y: Array, a: Array, b: Array, d: Array, out: Array) -> None:
     """out = a·grad + b·y + d, the gradient of the norm; times ELU's slope, which is 1 + min(y, 0), if activated."""
     M, C = y.shape

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from numba import njit, prange
+from numba import prange
 
+from point2node.geometry.compiling import kernel
 from point2node.models.operators.exponential_kernels import exp
 from point2node.models.operators.tile_kernels import SUMS, Array
 
@@ -11,7 +12,7 @@ BLOCK = 32
 """Rows in a work item."""
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def exponentiate(S: Array, largest: Array, total: Array, shrink: Array) -> None:
     """One step of the online softmax: S[i, j] = exp(S[i, j] − m[i]), with m the largest value met so far.
 
@@ -34,7 +35,7 @@ def exponentiate(S: Array, largest: Array, total: Array, shrink: Array) -> None:
             largest[i] = top
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def softmax_gradient(S: Array, d_P: Array, log_sum: Array, delta: Array) -> None:
     """S becomes P = exp(S − log_sum), and d_P becomes d_S = P ∘ (d_P − delta)."""
     M, N = S.shape
