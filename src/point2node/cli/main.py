@@ -16,6 +16,7 @@ from point2node.cli.prepare import prepare
 from point2node.cli.report import report
 from point2node.cli.train import train
 from point2node.core.errors import InputError
+from point2node.core.memory import keep_freed_memory
 
 
 class OneLineErrors(typer.core.TyperGroup):
@@ -49,6 +50,7 @@ def point2node(
 
     Example: point2node models --json
     """
+    keep_freed_memory()
 
 
 app.command()(models)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
@@ -14,6 +15,9 @@ from point2node.geometry.threads import match_torch_threads
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.operators import activation_norm_kernels as kernels
 from point2node.models.operators.switch import use_kernels
+
+WIDE = 96
+"""Channels from which on a row is wide enough for the kernels' loops."""
 
 
 def activate_and_normalise_(z: Tensor, norm: BatchNorm, *, activation: bool = True) -> Tensor:
@@ -39,7 +43,9 @@ def activate_and_normalise_(z: Tensor, norm: BatchNorm, *, activation: bool = Tr
         out = rows.contiguous()
         scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
         match_torch_threads()
-        kernels.activate_scale_and_shift(activation, *_arrays(out, scale, norm.bias - norm.running_mean * scale))
+        kernels.activate_scale_and_shift(
+            activation, *_widened(out, channels=(scale, norm.bias - norm.running_mean * scale))
+        )
         increment_version(z)
     return out.view(z.shape)
 
@@ -64,7 +70,7 @@ class _TrainingNorm(torch.autograd.Function):
         inverse = (variance + eps).rsqrt()
         scale = weight.double() * inverse
         out = torch.empty_like(y)
-        kernels.scale_and_shift(*_arrays(y, scale.to(y), (bias.double() - mean * scale).to(y), out))
+        kernels.scale_and_shift(*_widened(y, out, channels=(scale.to(y), (bias.double() - mean * scale).to(y))))
         ctx.save_for_backward(y, weight, mean, inverse)
         ctx.activation = activation
         statistics = mean.to(y), variance.to(y)
@@ -77,27 +83,41 @@ class _TrainingNorm(torch.autograd.Function):
         y, weight, mean, inverse = ctx.saved_tensors
         grad = grad.contiguous()
         match_torch_threads()
-        sums, products = kernels.tile_gradient_sums(*_arrays(grad, y, mean.to(y)))
-        d_bias = torch.from_numpy(sums).double().sum(0)
-        d_weight = torch.from_numpy(products).double().sum(0) * inverse
+        sums, products = (
+            torch.from_numpy(part).view(-1, y.shape[1]).double().sum(0)
+            for part in kernels.tile_gradient_sums(*_widened(grad, y, channels=(mean.to(y),)))
+        )
+        d_bias, d_weight = sums, products * inverse
         # with ŷ = (y − mean)·inverse:  dy = weight·inverse · (grad − d_bias/M − ŷ·d_weight/M) = a·grad + b·y + d
         a = weight.double() * inverse
         b = -a * inverse * d_weight / len(y)
         d = -a * d_bias / len(y) - b * mean
         dz = torch.empty_like(y)
-        kernels.input_gradient(ctx.activation, *_arrays(grad, y, a.to(y), b.to(y), d.to(y), dz))
+        kernels.input_gradient(ctx.activation, *_widened(grad, y, dz, channels=(a.to(y), b.to(y), d.to(y))))
         return dz, d_weight.to(y), d_bias.to(y), None, None
 
 
 def _joined_moments(activation: bool, y: Tensor) -> tuple[Tensor, Tensor]:
     """Mean and biased variance of each channel in double precision, from those of the tiles; y is activated."""
-    parts = kernels.activate_and_take_moments(activation, y.numpy())
+    (wide,) = _widened(y)
+    parts = kernels.activate_and_take_moments(activation, wide)
     counts, means, deviations = (torch.from_numpy(part).double() for part in parts)
-    counts = counts[:, None]
+    side_by_side = wide.shape[1] // y.shape[1]
+    counts = counts.repeat_interleave(side_by_side)[:, None]
+    means, deviations = means.view(-1, y.shape[1]), deviations.view(-1, y.shape[1])
     mean = (counts * means).sum(0) / len(y)
     variance = (deviations + counts * (means - mean).square()).sum(0) / len(y)
     return mean, variance
 
 
-def _arrays(*tensors: Tensor) -> tuple[Any, ...]:
-    return tuple(tensor.detach().numpy() for tensor in tensors)
+def _widened(*rows: Tensor, channels: tuple[Tensor, ...] = ()) -> tuple[Any, ...]:
+    """Rows (M, C), then numbers (C,) for each channel, as the arrays of wider and fewer rows.
+
+    Narrow rows lie side by side in memory as one wide row: loops over 12 channels would take twice as long.
+    """
+    M, C = rows[0].shape
+    side_by_side = 1
+    while side_by_side * C < WIDE and M % (2 * side_by_side) == 0:
+        side_by_side *= 2
+    wide = (tensor.detach().view(M // side_by_side, side_by_side * C).numpy() for tensor in rows)
+    return (*wide, *(np.tile(tensor.detach().numpy(), side_by_side) for tensor in channels))

@@ -65,7 +65,7 @@ def activate_and_take_moments(activated: bool, y: Array) -> tuple[Array, Array, 
 
 
 @kernel(parallel=True, fastmath=SUMS)
-def scale_and_shift(y: Array, scale: Array, shift: Array, out: Array) -> None:
+def scale_and_shift(y: Array, out: Array, scale: Array, shift: Array) -> None:
     """out[r, c] = scale[c] · y[r, c] + shift[c]."""
     M, C = y.shape
     rows = rows_in_tile(C)
@@ -112,7 +112,7 @@ def tile_gradient_sums(grad: Array, y: Array, mean: Array) -> tuple[Array, Array
 
 
 @kernel(parallel=True, fastmath=SUMS)
-def input_gradient(activated: bool, grad: Array, y: Array, a: Array, b: Array, d: Array, out: Array) -> None:
+def input_gradient(activated: bool, grad: Array, y: Array, out: Array, a: Array, b: Array, d: Array) -> None:
     """out = a·grad + b·y + d, the gradient of the norm; times ELU's slope, which is 1 + min(y, 0), if activated."""
     M, C = y.shape
     rows = rows_in_tile(C)

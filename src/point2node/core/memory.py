@@ -1,0 +1,25 @@
+"""How this process keeps the memory that it frees."""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's <malloc.h>
+KEPT = 2**30
+LARGEST = 2**27
+
+
+def keep_freed_memory() -> None:
+    """Let freed arrays of up to 128 MB stay with the process, for the next array of that size; 1 GB at most.
+
+    glibc gives them back to Linux at once, which hands out other pages, filled with zeros, a moment later: for the
+    temporary tensors of a χ-conv layer that took a fifth to a third of the time. Elsewhere than on Linux nothing changes.
+    It is for programs, not for importing: the whole process is meant.
+    """
+    if not sys.platform.startswith("linux"):
+        return
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:  # musl, another C library, has none
+        mallopt(M_MMAP_THRESHOLD, LARGEST)
+        mallopt(M_TRIM_THRESHOLD, KEPT)
