@@ -100,6 +100,16 @@ def test_voting_groups_cover_every_point_equally_often(block, repeat):
     assert counts.max() - counts.min() <= 1
 
 
+@pytest.mark.parametrize("repeat", [1, 3])
+@pytest.mark.parametrize("block", [1, 24, 25, 26, 99])
+def test_groups_that_are_not_tiled_are_as_few_as_hold_every_point(block, repeat):
+    groups = voting_groups(np.arange(block), 25, repeat, np.random.default_rng(0), RULES, tiled=False)
+    assert groups.shape == (-(-repeat * block // 25), 25)
+    counts = np.bincount(groups.ravel(), minlength=block)
+    assert counts.min() >= repeat
+    assert counts.max() - counts.min() <= 1
+
+
 @pytest.mark.parametrize("wrong", [{"side": 0}, {"grid": -1.0}, {"max_points": 0}])
 def test_rules_without_extent_are_refused(wrong):
     with pytest.raises(InputError, match="above 0"):

@@ -117,8 +117,17 @@ def training_group(numbers: Numbers, points: int, random: np.random.Generator) -
 
 
 def voting_groups(
-    numbers: Numbers, points: int, repeat: int, random: np.random.Generator, rules: BlockRules = PAPER
+    numbers: Numbers,
+    points: int,
+    repeat: int,
+    random: np.random.Generator,
+    rules: BlockRules = PAPER,
+    *,
+    tiled: bool = True,
 ) -> Numbers:
-    """A block's numbers tiled to repeat × max_points, shuffled, as groups (groups, points)."""
-    groups = repeat * -(-rules.max_points // points)
+    """A block's numbers tiled to repeat × max_points, shuffled, as groups (groups, points).
+
+    Not ``tiled``: only to the whole groups that hold every point ``repeat`` times.
+    """
+    groups = repeat * -(-rules.max_points // points) if tiled else -(-repeat * len(numbers) // points)
     return random.permutation(np.resize(numbers, groups * points)).reshape(groups, points)

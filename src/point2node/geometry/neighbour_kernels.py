@@ -25,7 +25,7 @@ LEAF_SIZE = 16
 QUERIES_PER_TASK = 64  # enough to repay the buffers that each task allocates
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def build_trees(points: Floats) -> tuple[Floats, Integers, Floats]:
     """One tree for each cloud of ``points`` (B, P, 3).
 
@@ -95,7 +95,7 @@ def _split(xyz: Floats, numbers: Integers, axis: int, middle: int) -> None:
             return
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def search_trees(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, k: int) -> tuple[Floats, Integers]:
     """Squared distances and numbers (B, Q, k) of each query's k <= P first points by (square, number)."""
     clouds, total, _ = queries.shape

@@ -19,7 +19,7 @@ Integers = NDArray[np.signedinteger[Any]]
 BLOCK = 512  # points per partial maximum: the search for the first maximum then reads one block, not the cloud
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def sample_farthest(points: Floats, bits: Integers, count: int, start: int) -> NDArray[np.int64]:
     """Indices (B, count) of the greedy farthest points of each cloud of ``points`` (B, N, 3).
 
@@ -69,7 +69,7 @@ def _lower(nearest: Integers, candidates: Integers) -> Any:
     return top
 
 
-@njit(parallel=True, cache=True)
+@njit(parallel=True, nogil=True, cache=True)
 def cell_keys(points: NDArray[np.floating[Any]], lower: Any, cell: float, sizes: Any) -> NDArray[np.int64]:
     """The key (x·size_y + y)·size_z + z of each point's cell ⌊(point − lower) / cell⌋, in double precision."""
     keys = np.empty(len(points), np.int64)

@@ -27,7 +27,7 @@ def rows_in_tile(C: int) -> int:
     return max(1, TILE_VALUES // C)
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
 def tile_moments(y: Array) -> tuple[Array, Array, Array]:
     """For each tile its rows (tiles,), and for each of its channels mean and sum of squared deviations (tiles, C)."""
     M, C = y.shape
@@ -55,7 +55,7 @@ def tile_moments(y: Array) -> tuple[Array, Array, Array]:
     return counts, means, deviations
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
 def scale_and_shift(y: Array, scale: Array, shift: Array, out: Array) -> None:
     """out[r, c] = scale[c] · y[r, c] + shift[c]."""
     M, C = y.shape
@@ -67,7 +67,7 @@ def scale_and_shift(y: Array, scale: Array, shift: Array, out: Array) -> None:
                 target[c] = scale[c] * row[c] + shift[c]
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
 def tile_gradient_sums(grad: Array, y: Array, mean: Array) -> tuple[Array, Array]:
     """For each tile and channel Σ grad and Σ grad · (y − mean), (tiles, C) each."""
     M, C = y.shape
@@ -86,7 +86,7 @@ def tile_gradient_sums(grad: Array, y: Array, mean: Array) -> tuple[Array, Array
     return sums, products
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
 def input_gradient(activated: bool, grad: Array, y: Array, a: Array, b: Array, d: Array, out: Array) -> None:
     """out = a·grad + b·y + d, the gradient of the norm; times ELU's slope, which is 1 + min(y, 0), if activated."""
     M, C = y.shape

@@ -29,7 +29,7 @@ def _weighted_rows(weights: Array, rows: Array, W: int, slots: Slots, out: Array
         out[m] = total
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
 def forward(X: Array, by_column: Array, slots: Slots, out: Array) -> None:
     """out[q, c, m] = Σ_k X[q, k, c] by_column[c, k, m]."""
     K = len(slots)
@@ -44,7 +44,7 @@ def forward(X: Array, by_column: Array, slots: Slots, out: Array) -> None:
                 _weighted_rows(column, by_column[c], K, slots, target[c])
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
 def input_gradient(grad: Array, by_output: Array, slots: Slots, d_X: Array) -> None:
     """d_X[q, k, c] = Σ_m grad[q, c, m] by_output[c, m, k]."""
     K = len(slots)
@@ -59,7 +59,7 @@ def input_gradient(grad: Array, by_output: Array, slots: Slots, d_X: Array) -> N
                     target[k, c] = column[k]
 
 
-@njit(parallel=True, fastmath=SUMS, cache=True)
+@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
 def weight_gradient(X: Array, grad: Array, sums: Array) -> None:
     """sums[chunk, c, k, m] = Σ over the points q of a chunk of X[q, k, c] grad[q, c, m]."""
     Q, K = X.shape[0], X.shape[1]
