@@ -73,7 +73,7 @@ def device_of(network: Network) -> torch.device:
 
 def _kernels_bear_threads() -> bool:
     try:
-        return numba.threading_layer() in SAFE_LAYERS
+        return numba.threading_layer() in SAFE_LAYERS  # type: ignore[attr-defined]
     except ValueError:  # no kernel has run on several threads yet, so this network has none
         return True
 

@@ -69,7 +69,7 @@ def vote_on_scene(
     def makers() -> Iterator[Callable[[], Batch]]:
         for numbers in _in_batches(groups, max(1, nodes_at_once(network) // points)):
             asked.append(np.concatenate(numbers))
-            yield partial(_scene_batch, scene, numbers, network)
+            yield partial(scene_batch, scene, numbers, network)
 
     gathered = Votes(len(scene.xyz), classes, rule)
     for probabilities in answers(network, makers()):
@@ -97,7 +97,8 @@ def _shape_batch(shapes: ShapeClouds, numbers: list[int], network: Network, vote
     return make_batch(samples, network.plan, seed=vote)
 
 
-def _scene_batch(scene: SceneInput, groups: list[NDArray[np.int64]], network: Network) -> Batch:
+def scene_batch(scene: SceneInput, groups: list[NDArray[np.int64]], network: Network) -> Batch:
+    """Some groups of a scene's points, as the network takes them."""
     return make_batch([_sample(scene, group) for group in groups], network.plan, seed=0)
 
 
