@@ -12,6 +12,7 @@ from point2node.cli.ablate import ablate
 from point2node.cli.doctor import doctor
 from point2node.cli.evaluate import evaluate
 from point2node.cli.models import models
+from point2node.cli.predict import predict
 from point2node.cli.prepare import prepare
 from point2node.cli.report import report
 from point2node.cli.train import train
@@ -51,6 +52,7 @@ def point2node(
     """
 
 
+app.command()(predict)
 app.command()(models)
 app.command()(prepare)
 app.command()(doctor)
