@@ -98,4 +98,3 @@ class LabelledScene:
     def count(self, labels: Array) -> Array:
         """(classes,): how many of the labels are of each class."""
         return np.bincount(labels[labels >= 0], minlength=len(self.classes))
-

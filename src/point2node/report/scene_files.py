@@ -142,4 +142,8 @@ def _notes(path: Path, truth: Path | None, sidecar: LabelSidecar | None) -> Mapp
 
 
 def _told(value: object) -> str:
-    return "none" if value is None else {True: "yes", False: "no"}.get(value, str(value)) if isinstance(value, bool) else str(value)
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return str(value)

@@ -21,7 +21,7 @@ from point2node.report.cutaway import ceiling_cut, walls_towards
 from point2node.report.payload import Payload, encode
 from point2node.report.ramps import RAMPS, RIGHT, UNKNOWN, WRONG
 from point2node.report.scene import LabelledScene
-from point2node.report.scene_scores import SceneScores, score_scene
+from point2node.report.scene_scores import score_scene
 from point2node.report.scene_tables import tables, tiles
 from point2node.report.thinning import spacing, thin
 
@@ -87,7 +87,7 @@ def _hints(scene: LabelledScene, placed: LabelledScene, drawn: LabelledScene, cu
     if len(placed) < len(scene):
         hints.append(f"{len(scene) - len(placed):,} points have no position and cannot be drawn.")
     if cut is not None:
-        hints.append(f"Everything above {cut:.2f} is cut off at first, so that one sees into the room: move the slider.")
+        hints.append(f"Everything above {cut:.2f} is cut off at first, to look into the room: move the slider.")
     return [*hints, HELP]
 
 
