@@ -1,0 +1,76 @@
+// The points: unpacked from the page's text into the bytes that the graphics card takes, and found again by a click.
+
+const NO_LABEL = 255;
+
+async function unpackCloud(scene, text) {
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+  const bytes = new Uint8Array(await new Response(inflated).arrayBuffer());
+  if (bytes.length !== scene.points * scene.columns.length) throw new Error("the points of this page are incomplete");
+  const column = (name) => {
+    const place = scene.columns.indexOf(name);
+    return place < 0 ? null : bytes.subarray(place * scene.points, (place + 1) * scene.points);
+  };
+  return new Cloud(scene, column);
+}
+
+class Cloud {
+  constructor(scene, column) {
+    this.scene = scene;
+    this.points = scene.points;
+    this.extent = scene.step.map((step) => step * 65535);
+    // two records of 8 bytes for each point: x y z (16 bits each) and label, truth; red green blue, confidence, entropy,
+    // walls
+    this.places = new Uint8Array(8 * this.points);
+    this.looks = new Uint8Array(8 * this.points);
+    const fill = (record, offset, name, missing) => {
+      const values = column(name);
+      for (let n = 0; n < this.points; n++) record[8 * n + offset] = values ? values[n] : missing;
+    };
+    ["x low", "x high", "y low", "y high", "z low", "z high"].forEach((name, n) => fill(this.places, n, name, 0));
+    fill(this.places, 6, "label", NO_LABEL);
+    fill(this.places, 7, "truth", NO_LABEL);
+    ["red", "green", "blue", "confidence", "entropy"].forEach((name, n) => fill(this.looks, n, name, 128));
+    fill(this.looks, 5, "walls", 0);
+    this.has = { walls: !!column("walls"), rgb: !!column("red"), truth: !!column("truth") };
+    for (const name of ["confidence", "entropy"]) this.has[name] = !!column(name);
+  }
+
+  // Coordinates around the middle of the scene, as the camera has them.
+  position(n) {
+    return [0, 1, 2].map((axis) => {
+      const byte = 8 * n + 2 * axis;
+      return this.scene.step[axis] * (this.places[byte] + 256 * this.places[byte + 1] - 32767.5);
+    });
+  }
+
+  // Coordinates as the file has them, but for the rounding.
+  coordinates(n) {
+    return this.position(n).map((value, axis) => value + this.scene.lower[axis] + this.extent[axis] / 2);
+  }
+
+  label(n) { return this.places[8 * n + 6]; }
+  truth(n) { return this.places[8 * n + 7]; }
+  walls(n) { return this.looks[8 * n + 5]; }
+  share(n, name) { return this.looks[8 * n + (name === "confidence" ? 3 : 4)] / 255; }
+
+  // The point that a click at (x, y), in pixels of a pane, hits: the nearest to it among the foremost; -1 for none.
+  pick(camera, x, y, width, height, reach, isShown) {
+    const { matrix } = camera.view();
+    const [near, depths] = [[], []];
+    let foremost = Infinity;
+    for (let n = 0; n < this.points; n++) {
+      const p = this.position(n);
+      const row = (r) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r];
+      const depth = row(3);
+      if (depth <= 0) continue;
+      const away = Math.hypot((row(0) / depth + 1) * width / 2 - x, (1 - row(1) / depth) * height / 2 - y);
+      if (away > reach || !isShown(n, p)) continue;
+      near.push([n, away]);
+      depths.push(depth);
+      foremost = Math.min(foremost, depth);
+    }
+    const front = near.filter((_, place) => depths[place] < foremost + 0.02 * camera.radius);
+    return front.reduce((best, one) => (one[1] < best[1] ? one : best), [-1, Infinity])[0];
+  }
+}

@@ -1,0 +1,179 @@
+// The viewer: one camera for all panes, the state of the controls, and a drawing whenever one of them changes.
+
+const MODES = { class: 0, rgb: 1, confidence: 2, entropy: 3, error: 4 };
+
+class Viewer {
+  constructor(scene, cloud) {
+    this.scene = scene;
+    this.cloud = cloud;
+    this.canvas = byId("canvas");
+    this.camera = new Camera(cloud.extent, scene.cut);
+    this.painter = new Painter(this.canvas, cloud);
+    this.frames = 0;
+    this.mode = "class";
+    this.size = 1.5;
+    this.cut = 1;
+    this.shown = new Set([...scene.classes.keys(), NO_LABEL]);
+    this.canvas.parentElement.classList.toggle("two", cloud.has.truth);
+    this.fill();
+    listenToGestures(this.canvas, this);
+    this.canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
+    this.canvas.addEventListener("webglcontextrestored", () => {
+      this.painter.prepare();
+      this.updatePalette();
+      this.setMode(this.mode);
+    });
+    new ResizeObserver(() => this.redraw()).observe(this.canvas);
+  }
+
+  fill() {
+    const { scene, cloud } = this;
+    makeModes(Object.keys(MODES).filter((mode) => mode === "class" || cloud.has[mode === "error" ? "truth" : mode]),
+      (mode) => this.setMode(mode));
+    const entries = scene.classes.map((one, mark) => ({ ...one, mark })).filter((one) => one.count || one.true);
+    if (scene.unlabelled) entries.push({ name: "no label", colour: scene.unknown, count: scene.unlabelled, mark: NO_LABEL });
+    makeLegend(entries, this.shown, () => this.updatePalette());
+    const cut = byId("cut");
+    const height = cloud.extent[2];
+    byId("cut-control").hidden = !height;
+    cut.value = Math.round(1000 * scene.cut);
+    const setCut = () => {
+      this.cut = cut.value / 1000;
+      byId("cut-value").textContent = this.cut < 1 ? (scene.lower[2] + this.cut * height).toFixed(2) : "off";
+      if (this.cut === 1) this.cut = 2;
+      this.redraw();
+    };
+    cut.addEventListener("input", setCut);
+    setCut();
+    byId("walls-control").hidden = !cloud.has.walls;
+    byId("walls").addEventListener("change", () => this.redraw());
+    byId("size").addEventListener("input", (event) => {
+      this.size = Number(event.target.value);
+      this.redraw();
+    });
+    const move = (id, action) => byId(id).addEventListener("click", () => {
+      action();
+      this.redraw();
+    });
+    move("nearer", () => this.camera.zoom(0.8));
+    move("farther", () => this.camera.zoom(1 / 0.8));
+    move("above", () => this.camera.fromAbove());
+    move("reset", () => this.camera.reset());
+  }
+
+  setMode(mode) {
+    this.mode = mode;
+    const stops = this.scene.ramps[mode];
+    const bytes = stops ? rampBytes(stops, 128) : null;
+    if (bytes) this.painter.setRow(this.painter.ramp, bytes);
+    showRamp(bytes, mode);
+    const first = byId("pane-0");
+    if (mode === "error") first.replaceChildren(swatch(this.scene.wrong), " wrong ", swatch(this.scene.right), " right");
+    else first.textContent = { class: "prediction", rgb: "colour of the scan" }[mode] || mode;
+    byId("pane-1").textContent = "truth";
+    this.redraw();
+  }
+
+  updatePalette() {
+    const bytes = new Uint8Array(4 * 256);
+    const set = (mark, colour) => bytes.set([...colour, this.shown.has(mark) ? 255 : 0], 4 * mark);
+    this.scene.classes.forEach((one, mark) => set(mark, one.colour));
+    set(NO_LABEL, this.scene.unknown);
+    this.painter.setRow(this.painter.palette, bytes);
+    this.redraw();
+  }
+
+  // One pane, or two beside or below each other, whichever shows the scene larger.
+  panes() {
+    const [width, height] = [this.canvas.clientWidth, Math.max(1, this.canvas.clientHeight)];
+    const whole = { x: 0, y: 0, width, height, mode: MODES[this.mode], truth: false };
+    if (!this.cloud.has.truth) return [whole];
+    const beside = { ...whole, width: width / 2 };
+    const below = { ...whole, height: height / 2 };
+    const seen = (pane) => pane.height / this.camera.distance(pane.width / pane.height);
+    const first = seen(beside) >= seen(below) ? beside : below;
+    const [x, y] = first === beside ? [width / 2, 0] : [0, height / 2];
+    return [first, { ...first, x, y, mode: MODES.class, truth: true }];
+  }
+
+  paneHeight() {
+    return this.panes()[0].height;
+  }
+
+  // The bit of the walls between the viewer and the room.
+  opened() {
+    return this.cloud.has.walls && byId("walls").checked ? 1 << this.camera.octant() : 0;
+  }
+
+  redraw() {
+    if (this.waiting) return;
+    this.waiting = true;
+    requestAnimationFrame(() => {
+      this.waiting = false;
+      const panes = this.panes();
+      const second = byId("pane-1");
+      second.hidden = panes.length < 2;
+      byId("divider").hidden = panes.length < 2;
+      if (panes.length > 1) {
+        Object.assign(byId("divider").style, { left: `${panes[1].x}px`, top: `${panes[1].y}px` });
+        second.style.left = `calc(${panes[1].x}px + .6rem)`;
+        second.style.top = `calc(${panes[1].y}px + .6rem)`;
+      }
+      this.camera.aspect = panes[0].width / panes[0].height;
+      this.painter.draw(this.camera, panes, this);
+      this.frames += 1;
+    });
+  }
+
+  pick(x, y, reach) {
+    const panes = this.panes();
+    const pane = panes.find((one) => x >= one.x && y >= one.y && x < one.x + one.width && y < one.y + one.height);
+    if (!pane) return -1;
+    const height = this.cloud.extent[2];
+    const opened = this.opened();
+    const isShown = (n, place) =>
+      !(this.cloud.walls(n) & opened) &&
+      this.shown.has(pane.truth ? this.cloud.truth(n) : this.cloud.label(n)) &&
+      place[2] + height / 2 <= this.cut * height + 1e-9;
+    const n = this.cloud.pick(this.camera, x - pane.x, y - pane.y, pane.width, pane.height, reach, isShown);
+    this.picked = n;
+    showPicked(n < 0 ? null : this.describe(n));
+    return n;
+  }
+
+  describe(n) {
+    const { cloud, scene } = this;
+    const named = (mark) => (mark === NO_LABEL ? ["none", scene.unknown] : [scene.classes[mark].name, scene.classes[mark].colour]);
+    const lines = [["class", ...named(cloud.label(n))]];
+    if (cloud.has.truth) lines.push(["truth", ...named(cloud.truth(n))]);
+    for (const name of ["confidence", "entropy"]) {
+      if (cloud.has[name]) lines.push([name, cloud.share(n, name).toFixed(2)]);
+    }
+    lines.push(["x, y, z", cloud.coordinates(n).map((value) => value.toFixed(scene.decimals)).join(", ")]);
+    return lines;
+  }
+}
+
+async function start() {
+  const message = byId("message");
+  window.point2node = { ready: false };
+  try {
+    listenToMatrix();
+    const scene = JSON.parse(byId("scene").textContent);
+    if (!("DecompressionStream" in window)) {
+      throw new Error("This browser cannot unpack the points (no DecompressionStream); the tables below can be read.");
+    }
+    const cloud = await unpackCloud(scene, byId("points").textContent);
+    const viewer = new Viewer(scene, cloud);
+    message.hidden = true;
+    requestAnimationFrame(() => requestAnimationFrame(() => {
+      viewer.painter.gl.finish();
+      Object.assign(window.point2node, { ready: true, viewer });
+    }));
+  } catch (error) {
+    message.textContent = error.message;
+    window.point2node.failed = error.message;
+  }
+}
+
+start();
