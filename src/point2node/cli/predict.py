@@ -129,9 +129,15 @@ def _label(job: Job, labeller: Labeller, options: Options, *, auto: bool, report
         _say(f"note: {job.target.suffix} cannot hold these labels; written as {target.suffix}")
     print(f"{target}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
     if report:
-        from point2node.report.scan_report import write_scan_report
+        from point2node.report.scene_files import read_scene
+        from point2node.report.scene_page import write_scene_page
+        from point2node.report.stills import write_stills
 
-        print(f"open {write_scan_report(target)}")
+        page = target.with_suffix(".html")
+        scene = read_scene(target)
+        write_scene_page(scene, page)
+        write_stills(scene, page)
+        print(f"open {page}")
 
 
 def _shares(labelled: Labelled) -> str:

@@ -14,14 +14,14 @@ def progress(label: str, *, seconds: float = 0.0) -> Iterator[Callable[[int, int
     """A function to be called with how much is done, of how much, and the name of the latest.
 
     The bar appears with the first call: where there is nothing to do, nothing is shown. Lines are at least
-    ``seconds`` apart, but for the last.
+    ``seconds`` apart.
     """
     if not sys.stderr.isatty():
         last = -math.inf
 
         def say(done: int, total: int, name: str) -> None:
             nonlocal last
-            if done >= total or time.monotonic() - last >= seconds:
+            if time.monotonic() - last >= seconds:
                 last = time.monotonic()
                 print(f"{label} {done}/{total} {name}", file=sys.stderr, flush=True)
 

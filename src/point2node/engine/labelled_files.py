@@ -17,20 +17,14 @@ from point2node.data.files.las_header import LasOrigin
 from point2node.data.files.replacing import replacing
 from point2node.data.files.text import written_digits
 from point2node.data.files.text_append import TextOrigin, append_columns
+from point2node.data.label_sidecar import LabelSidecar, ListedClass, sidecar_path
 
 if TYPE_CHECKING:
     from point2node.engine.labelled import Labelled
 
-FORMAT = 1
-SIDECAR = ".classes.json"
 FALLBACK = ".ply"
 TEXT = (".xyz", ".txt", ".csv", ".pts", ".asc")
 LARGEST_NARROW_CLASS = 31
-
-
-def sidecar_of(path: Path) -> Path:
-    """The file that names the classes of a labelled file."""
-    return path.with_name(path.name + SIDECAR)
 
 
 def target_of(path: Path, labelled: Labelled) -> Path:
@@ -60,24 +54,24 @@ def write_labelled(path: Path, labelled: Labelled, further: dict[str, Any] | Non
             append_columns(origin, columns, stream)
     else:
         write(target, labelled.as_cloud())
-    note = describe(labelled) | (further or {})
-    with replacing(sidecar_of(target)) as stream:
+    note = describe(labelled).model_dump(mode="json") | (further or {})
+    with replacing(sidecar_path(target)) as stream:
         stream.write((json.dumps(note, indent=1, ensure_ascii=False) + "\n").encode())
     return target
 
 
-def describe(labelled: Labelled) -> dict[str, Any]:
+def describe(labelled: Labelled) -> LabelSidecar:
     """What the file beside a labelled cloud says."""
-    return {
-        "format": FORMAT,
-        "point2node": __version__,
-        "weights": labelled.weights,
-        "classes": [{"name": one.name, "value": one.value, "colour": list(one.colour)} for one in labelled.classes],
-        "unlabelled": labelled.unlabelled,
-        "points": len(labelled),
-        "counts": labelled.counts,
-        "protocol": labelled.protocol,
-    }
+    return LabelSidecar(
+        point2node=__version__,
+        input="",
+        weights=labelled.weights,
+        classes=tuple(ListedClass(name=one.name, value=one.value, colour=one.colour) for one in labelled.classes),
+        unlabelled=labelled.unlabelled,
+        points=len(labelled),
+        counts=labelled.counts,
+        protocol=labelled.protocol,
+    )
 
 
 def _keeps_text(cloud: PointCloud) -> bool:

@@ -22,7 +22,7 @@ from point2node.engine.prediction import SceneInput, vote_on_scene
 from point2node.engine.scoring import choose_device
 from point2node.engine.strips import cut_strips
 from point2node.engine.trained import Trained, load_trained
-from point2node.geometry.blocks import cut_blocks
+from point2node.geometry.blocks import cut_blocks, widen
 from point2node.geometry.neighbours import k_nearest_neighbours
 from point2node.geometry.sampling import grid_sampling
 
@@ -146,7 +146,7 @@ class Labeller:
     ) -> tuple[Array, Array, Array]:
         """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
         card = self.trained.card
-        rules = card.block_rules
+        rules = widen(card.block_rules, placement.xyz[chosen], card.points)
         whole = self.scene(placement, cloud, options)
         labels = np.empty(len(chosen), np.int64)
         confidence, entropy = np.empty(len(chosen), np.float32), np.empty(len(chosen), np.float32)
@@ -158,7 +158,8 @@ class Labeller:
             blocks = [
                 block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)
             ]
-            steps = _Steps(done, len(inside), options.votes * sum(map(len, blocks)), report)
+            work = card.points * sum(-(-options.votes * len(block) // card.points) for block in blocks)
+            steps = _Steps(done, len(inside), work, report)
             votes = vote_on_scene(
                 self.network,
                 scene,
@@ -221,11 +222,11 @@ class _Steps:
     """Turns what the network has seen of a strip into how many points of the scene are labelled."""
 
     def __init__(self, before: int, points: int, work: int, report: Callable[[int], None]) -> None:
-        self._before, self._points, self._work, self._report = before, points, max(work, 1), report
+        self._before, self._points, self._work, self._report = before, points, work, report
         self._seen = 0
 
     def __call__(self, points: int) -> None:
-        self._seen = min(self._seen + points, self._work)
+        self._seen += points
         self._report(self._before + self._points * self._seen // self._work)
 
 

@@ -12,11 +12,15 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.data.files.replacing import reason
+from point2node.data.label_sidecar import sidecar_path
 from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud
 from point2node.engine.labelled import Labelled
-from point2node.engine.labelled_files import FALLBACK, sidecar_of, write_labelled
+from point2node.engine.labelled_files import FALLBACK, write_labelled
 from point2node.engine.labelling import Labeller, Options, Report
 from point2node.engine.scans import Job
+
+MOST_FIXES = 4
+"""Scale, axis and colour can each be wrong once; more would be going round in circles."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +49,7 @@ def request_of(scan: Path, labeller: Labeller, options: Options, auto: bool) -> 
 def finished_target(job: Job, request: Request) -> Path | None:
     """The labelled file of this very request, if it is there already."""
     for target in (job.target, job.target.with_suffix(FALLBACK)):
-        note = _read_note(sidecar_of(target))
+        note = _read_note(sidecar_path(target))
         if target.is_file() and note.get("request") == _as_note(request):
             return target
     return None
@@ -54,7 +58,7 @@ def finished_target(job: Job, request: Request) -> Path | None:
 def refuse_foreign(job: Job) -> None:
     """Refuse to write over a file that no labelling made."""
     for target in (job.target, job.target.with_suffix(FALLBACK)):
-        if target.exists() and not sidecar_of(target).is_file():
+        if target.exists() and not sidecar_path(target).is_file():
             remedy = "Choose another --out, or --overwrite."
             raise InputError(target, expected="no file, or one that was labelled", found="another file", remedy=remedy)
 
@@ -75,10 +79,6 @@ def look_at(
         card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
         auto = len(mended) < MOST_FIXES
     return cloud, card, options, mended
-
-
-MOST_FIXES = 4
-"""Scale, axis and colour can each be wrong once; more would be going round in circles."""
 
 
 def label_scan(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -58,6 +58,27 @@ def cut_blocks(
         evened = random.permutation(_even_density(xyz[numbers], numbers, rules.grid, random))
         parts += np.array_split(evened, -(-len(evened) // rules.max_points))
     return parts
+
+
+def widen(rules: BlockRules, xyz: NDArray[np.floating], points: int) -> BlockRules:
+    """Rules for thin clouds: the side is doubled until a column holds a quarter of a network's ``points`` on average.
+
+    Otherwise most of what a network sees of a thin cloud would be copies of a few points.
+    """
+    side = rules.side
+    lower = xyz[:, :2].min(axis=0) if len(xyz) else 0.0
+    columns = _occupied((xyz[:, :2] - lower) / side)
+    while len(columns) > 1 and len(xyz) < len(columns) * points / 4:
+        side *= 2
+        columns = _occupied(columns / 2)
+    return replace(rules, side=side)
+
+
+def _occupied(places: NDArray[np.floating]) -> NDArray[np.int64]:
+    """The different cells (M, 2) of the unit grid in which places (N, 2) lie."""
+    x, y = np.floor(places).astype(np.int64).T
+    keys = np.unique(x * (y.max(initial=0) + 1) + y)
+    return np.stack(np.divmod(keys, y.max(initial=0) + 1), axis=1)
 
 
 def _cut_columns(xy: NDArray[np.floating], offset: float, side: float) -> dict[tuple[int, int], Numbers]:
