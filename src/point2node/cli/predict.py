@@ -74,12 +74,13 @@ def predict(
 
     Example: point2node predict scan.laz
     """
-    from point2node.engine.labelling import Options, load
+    from point2node.engine.labelling import Labeller, Options
     from point2node.engine.scans import find_jobs
+    from point2node.engine.trained import load_trained
 
     options = Options(scale, up.value, color, votes, thin, None if memory is None else int(memory * 1e9))
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
-    labeller = load(weights)
+    labeller = Labeller(load_trained(weights))
     failed = 0
     for number, job in enumerate(jobs, start=1):
         if len(jobs) > 1:

@@ -21,7 +21,7 @@ from point2node.engine.memory import Plan, plan_memory
 from point2node.engine.prediction import SceneInput, vote_on_scene
 from point2node.engine.scoring import choose_device
 from point2node.engine.strips import cut_strips
-from point2node.engine.trained import Trained, load_trained
+from point2node.engine.trained import Trained
 from point2node.geometry.blocks import cut_blocks, widen
 from point2node.geometry.neighbours import k_nearest_neighbours
 from point2node.geometry.sampling import grid_sampling
@@ -228,8 +228,3 @@ class _Steps:
     def __call__(self, points: int) -> None:
         self._seen += points
         self._report(self._before + self._points * self._seen // self._work)
-
-
-def load(name: str, *, device: str | None = None) -> Labeller:
-    """The labeller with the weights called ``name``: shipped ones, a run folder, or a .safetensors file."""
-    return Labeller(load_trained(name), None if device is None else torch.device(device))
