@@ -105,7 +105,8 @@ def _print(result: dict[str, Any]) -> None:
     figures = [("OA", result["oa"]), ("mAcc", result["macc"])] + ([] if shapes else [("mIoU", result["miou"])])
     print("  ".join(f"{name} {_percent(value)}" for name, value in figures))
     if "single_vote" in result:
-        print(f"with a single vote: OA {_percent(result['single_vote']['oa'])}")
+        first = result["single_vote"]
+        print(f"with a single vote: OA {_percent(first['oa'])}  mAcc {_percent(first['macc'])}")
     if "mean_of_folds" in result:
         mean = result["mean_of_folds"]
         print("mean of the folds, a second figure: " + "  ".join(f"{key} {_percent(mean[key])}" for key in mean))
