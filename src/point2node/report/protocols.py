@@ -17,7 +17,7 @@ LONGEST = 80  # characters of a value that no words are known for
 _TOLD_ELSEWHERE = {"task", "dataset", "split", "classes", "voxel"}  # the last is part of the unit
 _NEVER_PRINTED = {"data", "selection", "classes", "scenes", "units", "voxel"}
 _CHECKSUMS = {"data", "selection"}
-_NOTHING = (None, [], "")
+_NOTHING: tuple[Any, ...] = (None, [], "")
 
 
 def conditions(evaluation: EvaluationFile) -> Conditions:
