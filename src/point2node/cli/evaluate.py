@@ -96,7 +96,8 @@ def _print(result: dict[str, Any]) -> None:
     cut = "" if shapes else f", blocks of {protocol['block_side']} m at offsets {protocol['offsets']}"
     console.print(
         f"{result['run']} ({result['weights']} weights) on {protocol['dataset']}, split {protocol['split']}: "
-        f"{result['units']:,} {protocol['unit']}s; {protocol['points']} points at once, {protocol['votes']} votes, "
+        f"{result['units']:,} {protocol['unit']}s; {protocol['points']} points at once, "
+        f"{protocol['votes']} vote{'' if protocol['votes'] == 1 else 's'}, "
         f"{protocol['rule']}{cut}",
         markup=False,
         highlight=False,
