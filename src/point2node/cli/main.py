@@ -1,4 +1,4 @@
-"""The ``point2node`` command: gathers the commands and turns an InputError into one line and exit code 2."""
+"""The ``point2node`` command: gathers the commands and turns errors that a person can mend into one line."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from point2node.cli.predict import predict
 from point2node.cli.prepare import prepare
 from point2node.cli.report import report
 from point2node.cli.train import train
-from point2node.core.errors import InputError
+from point2node.core.errors import InputError, LostProcessError
 
 
 class OneLineErrors(typer.core.TyperGroup):
-    """Commands whose InputErrors become one line on stderr and exit code 2."""
+    """Commands whose InputErrors become one line on stderr and exit code 2; a lost process, exit code 1."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what a person can mend is said in one line."""
@@ -30,6 +30,10 @@ class OneLineErrors(typer.core.TyperGroup):
         except InputError as error:
             print(f"point2node: {error}", file=sys.stderr)
             raise typer.Exit(code=2) from None
+        except LostProcessError as error:
+            hint = "the last checkpoint is whole; start the processes again, 'train' with --resume RUN"
+            print(f"point2node: a training process died; {hint}. ({error})", file=sys.stderr)
+            raise typer.Exit(code=1) from None
 
 
 app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
