@@ -14,7 +14,8 @@ CUBE = "OFF\n4 4 0\n0 0 0\n1 0 0\n0 1 0\n0 0 1\n3 0 1 2\n3 0 1 3\n3 0 2 3\n3 1 2
 @pytest.fixture(scope="module")
 def classifier():
     torch.manual_seed(0)
-    classes = tuple({"name": name, "value": i, "colour": (0, 0, 0)} for i, name in enumerate("bed chair desk".split()))
+    names = ("bed", "chair", "desk")
+    classes = tuple({"name": name, "value": value, "colour": (0, 0, 0)} for value, name in enumerate(names))
     described = card(task="classification", size="modelnet10", features=(), points=1024, classes=classes)
     return ShapeClassifier(Trained("shapes", described.build(), described, "best"))
 

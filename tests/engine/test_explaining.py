@@ -13,7 +13,7 @@ from tests.engine.labellers import card, real_labeller
 def small_room(points, seed=0):
     random = np.random.default_rng(seed)
     xyz = random.uniform(0, [0.7, 0.6, 2.0], (points, 3))
-    return PointCloud(xyz + [400_000, 5_000_000, 30], rgb=random.integers(0, 256, (points, 3)))
+    return PointCloud(xyz + np.array([400_000, 5_000_000, 30]), rgb=random.integers(0, 256, (points, 3)))
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,9 @@ def test_a_point_is_first_in_its_block_and_in_its_graph(labeller):
 def test_only_the_block_around_the_point_counts(labeller):
     near = small_room(300)
     far = small_room(300, seed=1)
-    both = PointCloud(np.concatenate([near.xyz, far.xyz + [40, 0, 0]]), rgb=np.concatenate([near.rgb, far.rgb]))
+    both = PointCloud(
+        np.concatenate([near.xyz, far.xyz + np.array([40, 0, 0])]), rgb=np.concatenate([near.rgb, far.rgb])
+    )
     found = Explainer(labeller, both).explain(10)
     assert found.block.max() < 300
     assert (np.abs(both.xyz[found.block, :2] - both.xyz[10, :2]) <= 0.75 + 1e-4).all()

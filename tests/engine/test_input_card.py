@@ -54,7 +54,7 @@ def test_another_vertical_is_noticed(rooms, labeller, up):
 
 
 def test_the_floor_is_where_it_is(rooms, labeller):
-    cloud = rooms[0].with_(xyz=rooms[0].xyz + [0, 0, 120.0])
+    cloud = rooms[0].with_(xyz=rooms[0].xyz + np.array([0, 0, 120.0]))
     low = np.quantile(cloud.xyz[:, 2], 0.005)
     assert examine_cloud(cloud, labeller, Options()).floor == pytest.approx(low, abs=0.3)
 
@@ -77,7 +77,7 @@ def test_an_outdoor_tile_is_said_to_be_one(labeller):
     assert any("apart" in text for text in doubts(tile, labeller))
 
 
-@pytest.mark.parametrize("xyz", [np.zeros((1, 3)), np.ones((700, 3)), np.zeros((3, 3)), np.random.rand(40, 3)])
+@pytest.mark.parametrize("xyz", [np.zeros((1, 3)), np.ones((700, 3)), np.zeros((3, 3)), np.eye(3)])
 def test_tiny_and_degenerate_clouds_get_a_line_and_go_on(xyz, labeller):
     card = examine_cloud(PointCloud(xyz), labeller, Options())
     assert card.doubts

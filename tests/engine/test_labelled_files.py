@@ -32,7 +32,7 @@ def labelled(cloud, classes=CLASSES, seed=0):
 
 def some_cloud(points=40, seed=0, **parts):
     random = np.random.default_rng(seed)
-    xyz = np.round(random.uniform(-50, 50, (points, 3)) + [400_000, 5_000_000, 100], 3)
+    xyz = np.round(random.uniform(-50, 50, (points, 3)) + np.array([400_000, 5_000_000, 100]), 3)
     return PointCloud(xyz, rgb=random.integers(0, 256, (points, 3)), **parts)
 
 
