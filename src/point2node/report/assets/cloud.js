@@ -49,28 +49,34 @@ class Cloud {
     return this.position(n).map((value, axis) => value + this.scene.lower[axis] + this.extent[axis] / 2);
   }
 
+  // From 0 at the bottom of the scene to 1 at its top.
+  height(n) { return (this.places[8 * n + 4] + 256 * this.places[8 * n + 5]) / 65535; }
   label(n) { return this.places[8 * n + 6]; }
   truth(n) { return this.places[8 * n + 7]; }
   walls(n) { return this.looks[8 * n + 5]; }
   share(n, name) { return this.looks[8 * n + (name === "confidence" ? 3 : 4)] / 255; }
 
-  // The point that a click at (x, y), in pixels of a pane, hits: the nearest to it among the foremost; -1 for none.
+  // Where a point is seen, in pixels of a pane from its top left, and how deep; nothing behind the viewer.
+  project(n, matrix, width, height) {
+    const p = this.position(n);
+    const row = (r) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r];
+    const depth = row(3);
+    if (depth <= 0) return null;
+    return { x: (row(0) / depth + 1) * width / 2, y: (1 - row(1) / depth) * height / 2, depth };
+  }
+
+  // The point that a click at (x, y) hits: the nearest to it among the foremost; -1 for none.
   pick(camera, x, y, width, height, reach, isShown) {
     const { matrix } = camera.view();
-    const [near, depths] = [[], []];
+    const hits = [];
     let foremost = Infinity;
     for (let n = 0; n < this.points; n++) {
-      const p = this.position(n);
-      const row = (r) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r];
-      const depth = row(3);
-      if (depth <= 0) continue;
-      const away = Math.hypot((row(0) / depth + 1) * width / 2 - x, (1 - row(1) / depth) * height / 2 - y);
-      if (away > reach || !isShown(n, p)) continue;
-      near.push([n, away]);
-      depths.push(depth);
-      foremost = Math.min(foremost, depth);
+      const seen = this.project(n, matrix, width, height);
+      if (!seen || Math.hypot(seen.x - x, seen.y - y) > reach || !isShown(n)) continue;
+      hits.push({ n, away: Math.hypot(seen.x - x, seen.y - y), depth: seen.depth });
+      foremost = Math.min(foremost, seen.depth);
     }
-    const front = near.filter((_, place) => depths[place] < foremost + 0.02 * camera.radius);
-    return front.reduce((best, one) => (one[1] < best[1] ? one : best), [-1, Infinity])[0];
+    const front = hits.filter((hit) => hit.depth < foremost + 0.02 * camera.radius);
+    return front.reduce((best, hit) => (hit.away < best.away ? hit : best), { n: -1, away: Infinity }).n;
   }
 }
