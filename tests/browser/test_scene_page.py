@@ -243,3 +243,22 @@ def test_without_truth_there_is_one_pane_and_no_errors_to_show(open_page):
     assert page.locator("#modes button").all_inner_texts() == ["class", "rgb", "confidence"]
     assert page.evaluate("window.point2node.viewer.panes().length") == 1
     assert not page.locator("#pane-1").is_visible()
+
+
+def test_a_lost_graphics_card_is_made_up_for(open_page):
+    page = open_page(box_room(20000))
+    before = pixels(page)
+    page.evaluate(
+        """async () => {
+          const { canvas, painter } = window.point2node.viewer;
+          const lost = painter.gl.getExtension("WEBGL_lose_context");
+          const until = (kind) => new Promise((done) => canvas.addEventListener(kind, done, { once: true }));
+          const gone = until("webglcontextlost");
+          lost.loseContext();
+          await gone;
+          const back = until("webglcontextrestored");
+          setTimeout(() => lost.restoreContext());
+          await back;
+        }"""
+    )
+    assert differing(pixels(page), before) < 0.002

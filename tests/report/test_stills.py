@@ -69,3 +69,12 @@ def test_names_with_dollars_and_underscores_are_drawn_as_they_are(tmp_path, recw
     classes = tuple(SemanticClass(f"_${one.name}_$", one.value, one.colour) for one in scene.classes)
     write_stills(box_room(name="$x_{", classes=classes, rgb=None, truth=None), tmp_path / "room.html")
     assert not recwarn.list
+
+
+def test_a_hundred_classes_with_long_names_leave_room_for_the_picture(tmp_path):
+    classes = tuple(SemanticClass(f"{n} {'long ' * 30}", n, (n, n, 255 - n)) for n in range(100))
+    scene = box_room(labels=np.arange(2000) % 100, classes=classes, rgb=None, truth=None, confidence=None, entropy=None)
+    (path,) = write_stills(scene, tmp_path / "room.html")
+    picture = matplotlib.image.imread(path)[..., :3]
+    busy = np.abs(picture - picture[2, -2]).max(axis=-1) > 0.1
+    assert busy[: len(picture) // 2].mean() > 0.02

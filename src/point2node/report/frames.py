@@ -30,7 +30,7 @@ def make_figure(width: float, height: float) -> Figure:
 
 
 def add_legend(figure: Figure, entries: Sequence[tuple[str, Colour]]) -> None:
-    """Names with their colours, below everything."""
+    """Names with their colours, below everything; the figure grows by them."""
     from matplotlib.patches import Patch
 
     if not entries:
@@ -41,6 +41,7 @@ def add_legend(figure: Figure, entries: Sequence[tuple[str, Colour]]) -> None:
     handles = [Patch(facecolor=_shares(colour), edgecolor="0.5", linewidth=0.5) for _, colour in shown]
     widest = 0.8 + 0.09 * max(len(name) for name, _ in shown)  # inches
     columns = min(len(shown), max(1, int(figure.get_figwidth() / widest)))
+    figure.set_figheight(figure.get_figheight() + 0.25 * -(-len(shown) // columns))
     unnamed = ["-"] * len(shown)
     legend = figure.legend(handles, unnamed, loc="outside lower center", ncols=columns, frameon=False, fontsize=11)
     for text, (name, _) in zip(legend.get_texts(), shown, strict=True):
