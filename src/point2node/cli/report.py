@@ -43,7 +43,9 @@ def report(
 
     Of a labelled scan, make one page that opens offline: the scan in 3-D, its classes and, with --truth, its scores.
 
-    Examples: point2node report runs --html, point2node report room_labelled.ply --truth room.ply
+    Example: point2node report runs --html
+
+    Example: point2node report room_labelled.ply --truth room.ply
     """
     if _is_scan(what):
         if as_json:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from point2node.data.files.replacing import replacing
-from point2node.report.ramps import RAMPS, Colour
+from point2node.report.ramps import RAMPS, UNKNOWN, Colour
 
 if TYPE_CHECKING:  # matplotlib takes a second: only who draws imports it
     from matplotlib.axes import Axes
@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # matplotlib takes a second: only who draws imports it
 
 BACKGROUND = "#f4f6f8"  # not white: lamps and boards are
 DOTS = 100  # per inch
+MOST_NAMES, LONGEST_NAME = 40, 24  # of a legend, so that it leaves room for the picture
 
 
 def make_figure(width: float, height: float) -> Figure:
@@ -29,17 +30,21 @@ def make_figure(width: float, height: float) -> Figure:
 
 
 def add_legend(figure: Figure, entries: Sequence[tuple[str, Colour]]) -> None:
-    """Names with their colours, below everything."""
+    """Names with their colours, below everything; the figure grows by them."""
     from matplotlib.patches import Patch
 
     if not entries:
         return
-    handles = [Patch(facecolor=_shares(colour), edgecolor="0.5", linewidth=0.5) for _, colour in entries]
-    columns = min(len(entries), max(2, int(figure.get_figwidth() / 1.3)))
-    legend = figure.legend(
-        handles, ["-"] * len(entries), loc="outside lower center", ncols=columns, frameon=False, fontsize=11
-    )
-    for text, (name, _) in zip(legend.get_texts(), entries, strict=True):
+    shown = [(_shortened(name), colour) for name, colour in entries[:MOST_NAMES]]
+    if len(entries) > MOST_NAMES:
+        shown.append((f"and {len(entries) - MOST_NAMES} more", UNKNOWN))
+    handles = [Patch(facecolor=_shares(colour), edgecolor="0.5", linewidth=0.5) for _, colour in shown]
+    widest = 0.8 + 0.09 * max(len(name) for name, _ in shown)  # inches
+    columns = min(len(shown), max(1, int(figure.get_figwidth() / widest)))
+    figure.set_figheight(figure.get_figheight() + 0.25 * -(-len(shown) // columns))
+    unnamed = ["-"] * len(shown)
+    legend = figure.legend(handles, unnamed, loc="outside lower center", ncols=columns, frameon=False, fontsize=11)
+    for text, (name, _) in zip(legend.get_texts(), shown, strict=True):
         text.set_parse_math(False)  # a name is a name, with dollars and underscores in it
         text.set_text(name)
 
@@ -57,6 +62,10 @@ def save(figure: Figure, path: Path) -> None:
     """Write the figure as PNG; what is there already is replaced only at the end."""
     with replacing(path) as stream:
         figure.savefig(stream, format="png", dpi=DOTS, facecolor=BACKGROUND)
+
+
+def _shortened(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
 
 
 def _shares(colour: Colour) -> tuple[float, float, float]:

@@ -33,7 +33,7 @@ def draw_grid(rows: Sequence[GridRow], classes: tuple[SemanticClass, ...], path:
     Rooms are cut open by the first labels of their row, which are the ground truth's if it is given first.
     """
     headings = list(dict.fromkeys(heading for row in rows for heading in row.columns))
-    figure = make_figure(4.2 * len(headings), 3.1 * len(rows) + 0.5)
+    figure = make_figure(4.2 * len(headings), 3.1 * len(rows) + 0.3)
     axes = figure.subplots(len(rows), len(headings), squeeze=False)
     present: set[int] = set()
     for line, row in zip(axes, rows, strict=True):

@@ -23,7 +23,7 @@ from point2node.report.ramps import RAMPS, RIGHT, UNKNOWN, WRONG
 from point2node.report.scene import LabelledScene
 from point2node.report.scene_scores import score_scene
 from point2node.report.scene_tables import tables, tiles
-from point2node.report.thinning import spacing, thin
+from point2node.report.thinning import spacing, spatial_order, thin
 
 SHOWN = 400_000
 """More points than this are thinned for display; tables count them all."""
@@ -47,9 +47,12 @@ def to_scene_page(scene: LabelledScene) -> str:
     if not len(placed):
         raise InputError(scene.name, expected="points with positions", found="none")
     drawn = placed[thin(placed.xyz, SHOWN)]
+    drawn = drawn[spatial_order(drawn.xyz)]
     scored = score_scene(scene)
     cut = ceiling_cut(scene)
-    payload = encode(drawn, walls_towards(drawn))
+    walls = walls_towards(drawn)
+    opened = [name for name, how in {"the ceiling": cut, "the walls towards you": walls}.items() if how is not None]
+    payload = encode(drawn, walls)
     script = "\n".join(_asset(name) for name in SCRIPTS)
     fingerprint = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(_asset("scene.html")).substitute(
@@ -60,7 +63,7 @@ def to_scene_page(scene: LabelledScene) -> str:
         subtitle=escape(_subtitle(scene)),
         tiles=tiles(scored),
         remarks="\n".join(f'<p class="remark">{escape(line)}</p>' for line in scene.remarks),
-        hint=escape(" ".join(_hints(scene, placed, drawn, cut))),
+        hint=escape(" ".join(_hints(scene, placed, drawn, opened))),
         tables=tables(scene, scored),
         footer=f"Made by point2node {escape(__version__)}. This page needs no network and sends nothing.",
         scene=_as_json(_description(scene, drawn, payload, cut)),
@@ -79,15 +82,17 @@ def _subtitle(scene: LabelledScene) -> str:
     return f"{len(scene):,} points · {size} · {used} of {len(scene.classes)} classes found"
 
 
-def _hints(scene: LabelledScene, placed: LabelledScene, drawn: LabelledScene, cut: float | None) -> list[str]:
+def _hints(scene: LabelledScene, placed: LabelledScene, drawn: LabelledScene, opened: list[str]) -> list[str]:
     """What is drawn and what is not, then how to look around."""
     hints = []
     if len(drawn) < len(placed):
         hints.append(f"{len(drawn):,} of {len(scene):,} points are drawn, spread evenly; the tables count all of them.")
     if len(placed) < len(scene):
         hints.append(f"{len(scene) - len(placed):,} points have no position and cannot be drawn.")
-    if cut is not None:
-        hints.append(f"Everything above {cut:.2f} is cut off at first, to look into the room: move the slider.")
+    if opened:
+        hints.append(
+            f"To look into the room, it is drawn without {' and '.join(opened)} at first: see the controls above."
+        )
     return [*hints, HELP]
 
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from point2node.engine.metrics import Counts, Scores, count_confusion, score
 from point2node.report.scene import LabelledScene
+
+if TYPE_CHECKING:  # the metrics import torch, which takes seconds; a scene without truth needs none
+    from point2node.engine.metrics import Counts, Scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +28,8 @@ def score_scene(scene: LabelledScene) -> SceneScores | None:
     both = (scene.truth >= 0) & (scene.labels >= 0)
     if not both.any():
         return None
+    from point2node.engine.metrics import count_confusion, score
+
     confusion = count_confusion(scene.truth[both], scene.labels[both], len(scene.classes))
     # places instead of names: two classes may share a name, and a dictionary would keep one of them
     scores = score(confusion, [str(place) for place in range(len(scene.classes))])

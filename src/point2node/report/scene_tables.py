@@ -72,18 +72,19 @@ def _class_note(scene: LabelledScene, scored: SceneScores | None) -> str:
 
 
 def _confusion_table(scene: LabelledScene, scored: SceneScores) -> str:
-    """Of each true class, into what its points were put; classes that occur nowhere are left out."""
+    """Of each true class, what its points were taken for; classes that occur nowhere are left out."""
     confusion = scored.confusion
-    there = [n for n in range(len(scene.classes)) if confusion[n].any() or confusion[:, n].any()]
+    true = [n for n in range(len(scene.classes)) if confusion[n].any()]
+    there = [n for n in range(len(scene.classes)) if n in true or confusion[:, n].any()]
     names = [escape(one.name) for one in scene.classes]
     head = "".join(f'<th scope="col"><span>{names[column]}</span></th>' for column in there)
     rows = []
-    for row in there:
+    for row in true:
         total = int(confusion[row].sum())
         cells = []
         for column in there:
             count = int(confusion[row, column])
-            share = count / total if total else 0.0
+            share = count / total
             told = f"{names[row]} taken for {names[column]}" if row != column else f"{names[row]} found"
             title = f"{told}: {count:,} of {total:,} points ({100 * share:.1f} %)"
             shown = f"{100 * share:.0f}" if share >= 0.005 else ""

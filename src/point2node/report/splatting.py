@@ -13,7 +13,7 @@ FINER = 2
 """Pixels are computed so much finer than they are drawn, along each side."""
 ELEVATION = np.radians(52)
 DISC = 1.7  # the diameter of a point, as a share of the distance between neighbours
-REACHES, DEPTH = (1, 3, 6), 1.75  # pixels between which depths are compared, and how much a difference darkens
+REACHES, DEPTH = (1, 3, 6), 5.0  # pixels between which depths are compared, and how much a difference darkens
 NOWHERE = np.float32(-1e9)  # the depth of a pixel without a point: behind everything
 
 
@@ -96,12 +96,21 @@ def _grow(nearest: Array, radius: float) -> Array:
 
 
 def _light(near: Array, size: float) -> Array:
-    """Eye-dome lighting: a pixel is darker the more its neighbours lie in front of it."""
+    """Eye-dome lighting: a pixel is darker the more its neighbours lie in front of it, on opposite sides on average.
+
+    A slanted plane, whose one side lies in front and the other behind, is as bright as a level one.
+    """
     shade = np.zeros(near.shape, np.float32)
     for reach in REACHES:
-        step = reach * FINER
-        padded = np.pad(near, step, constant_values=NOWHERE)
-        for down, right in ((0, 1), (1, 0), (0, -1), (-1, 0), (1, 1), (1, -1), (-1, 1), (-1, -1)):
-            there = padded[step * (1 + down) :, step * (1 + right) :][: near.shape[0], : near.shape[1]]
-            shade += np.clip(there - near, 0, 0.05 * size)
+        step = FINER * reach
+        for down, right in ((0, step), (step, 0), (step, step), (step, -step)):
+            both = (_shifted(near, down, right) + _shifted(near, -down, -right)) / 2
+            shade += np.clip(both - near, 0, 0.03 * size)
     return np.maximum(np.exp(-DEPTH / size * shade), 0.3)
+
+
+def _shifted(near: Array, down: int, right: int) -> Array:
+    """What each pixel has so far below and to the right of it; NOWHERE beyond the border."""
+    margin = max(abs(down), abs(right))
+    padded = np.pad(near, margin, constant_values=NOWHERE)
+    return padded[margin + down :, margin + right :][: near.shape[0], : near.shape[1]]

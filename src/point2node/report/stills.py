@@ -88,7 +88,7 @@ def class_colours(labels: Array, palette: Array) -> Array:
 
 
 def _frame(scene: LabelledScene, kind: str, image: Array, note: str) -> Figure:
-    figure = make_figure(PIXELS[0] / DOTS, PIXELS[1] / DOTS + 0.9)
+    figure = make_figure(PIXELS[0] / DOTS, PIXELS[1] / DOTS + 0.7)
     axes = figure.subplots()
     axes.axis("off")
     axes.imshow(image)

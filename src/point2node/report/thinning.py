@@ -1,4 +1,4 @@
-"""Choosing fewer points that show the same scan: evenly over its surfaces, and the same ones every time."""
+"""Choosing and ordering points for display: fewer that show the same scan, neighbours together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ COARSE = 64  # cells along the longest side when the surface is estimated
 
 
 def thin(xyz: Array, most: int) -> Array:
-    """The numbers of at most ``most`` of the points, ascending: each cell of a grid gives a point in turn."""
+    """The numbers of at most ``most`` of the points, ascending and the same every time.
+
+    Each cell of a grid gives a point in turn, so that they lie evenly on the surfaces.
+    """
     if len(xyz) <= most:
         return np.arange(len(xyz))
     cells = _cells(xyz, spacing(xyz, most))
@@ -19,6 +22,17 @@ def thin(xyz: Array, most: int) -> Array:
     first = np.flatnonzero(np.diff(cells[order], prepend=-1))
     rank = np.arange(len(xyz)) - np.repeat(first, np.diff(first, append=len(xyz)))
     return np.sort(order[np.argsort(rank, kind="stable")[:most]])
+
+
+def spatial_order(xyz: Array) -> Array:
+    """The numbers of the points along a Z-order curve: neighbours in space stand together, so they deflate well."""
+    lower, extent = xyz.min(axis=0), np.ptp(xyz, axis=0)
+    places = ((xyz - lower) / np.where(extent > 0, extent, 1) * 1023).astype(np.int64)
+    code = np.zeros(len(xyz), np.int64)
+    for bit in range(10):
+        for axis in range(3):
+            code |= (places[:, axis] >> bit & 1) << (3 * bit + axis)
+    return np.argsort(code, kind="stable")
 
 
 def spacing(xyz: Array, points: int | None = None) -> float:

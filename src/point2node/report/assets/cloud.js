@@ -3,7 +3,9 @@
 const NO_LABEL = 255;
 
 async function unpackCloud(scene, text) {
-  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const letters = atob(text);
+  const packed = new Uint8Array(letters.length);
+  for (let n = 0; n < letters.length; n++) packed[n] = letters.charCodeAt(n);
   const inflated = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
   const bytes = new Uint8Array(await new Response(inflated).arrayBuffer());
   if (bytes.length !== scene.points * scene.columns.length) throw new Error("the points of this page are incomplete");
@@ -36,41 +38,46 @@ class Cloud {
     for (const name of ["confidence", "entropy"]) this.has[name] = !!column(name);
   }
 
-  // Coordinates around the middle of the scene, as the camera has them.
-  position(n) {
-    return [0, 1, 2].map((axis) => {
-      const byte = 8 * n + 2 * axis;
-      return this.scene.step[axis] * (this.places[byte] + 256 * this.places[byte + 1] - 32767.5);
-    });
+  // One coordinate, counted from the middle of the scene, as the camera has it.
+  position(n, axis) {
+    const byte = 8 * n + 2 * axis;
+    return this.scene.step[axis] * (this.places[byte] + 256 * this.places[byte + 1] - 32767.5);
   }
 
   // Coordinates as the file has them, but for the rounding.
   coordinates(n) {
-    return this.position(n).map((value, axis) => value + this.scene.lower[axis] + this.extent[axis] / 2);
+    return [0, 1, 2].map((axis) => this.position(n, axis) + this.scene.lower[axis] + this.extent[axis] / 2);
   }
 
+  // From 0 at the bottom of the scene to 1 at its top.
+  height(n) { return (this.places[8 * n + 4] + 256 * this.places[8 * n + 5]) / 65535; }
   label(n) { return this.places[8 * n + 6]; }
   truth(n) { return this.places[8 * n + 7]; }
   walls(n) { return this.looks[8 * n + 5]; }
   share(n, name) { return this.looks[8 * n + (name === "confidence" ? 3 : 4)] / 255; }
 
-  // The point that a click at (x, y), in pixels of a pane, hits: the nearest to it among the foremost; -1 for none.
+  // Where a point is seen, in pixels of a pane from its top left, and how deep; nothing behind the viewer.
+  project(n, m, width, height) {
+    const x = this.position(n, 0), y = this.position(n, 1), z = this.position(n, 2);
+    const depth = m[3] * x + m[7] * y + m[11] * z + m[15];
+    if (depth <= 0) return null;
+    const across = (m[0] * x + m[4] * y + m[8] * z + m[12]) / depth;
+    const up = (m[1] * x + m[5] * y + m[9] * z + m[13]) / depth;
+    return { x: (across + 1) * width / 2, y: (1 - up) * height / 2, depth };
+  }
+
+  // The point that a click at (x, y) hits: the nearest to it among the foremost; -1 for none.
   pick(camera, x, y, width, height, reach, isShown) {
     const { matrix } = camera.view();
-    const [near, depths] = [[], []];
+    const hits = [];
     let foremost = Infinity;
     for (let n = 0; n < this.points; n++) {
-      const p = this.position(n);
-      const row = (r) => matrix[r] * p[0] + matrix[4 + r] * p[1] + matrix[8 + r] * p[2] + matrix[12 + r];
-      const depth = row(3);
-      if (depth <= 0) continue;
-      const away = Math.hypot((row(0) / depth + 1) * width / 2 - x, (1 - row(1) / depth) * height / 2 - y);
-      if (away > reach || !isShown(n, p)) continue;
-      near.push([n, away]);
-      depths.push(depth);
-      foremost = Math.min(foremost, depth);
+      const seen = this.project(n, matrix, width, height);
+      if (!seen || Math.abs(seen.x - x) > reach || Math.abs(seen.y - y) > reach || !isShown(n)) continue;
+      hits.push({ n, away: Math.hypot(seen.x - x, seen.y - y), depth: seen.depth });
+      foremost = Math.min(foremost, seen.depth);
     }
-    const front = near.filter((_, place) => depths[place] < foremost + 0.02 * camera.radius);
-    return front.reduce((best, one) => (one[1] < best[1] ? one : best), [-1, Infinity])[0];
+    const front = hits.filter((hit) => hit.depth < foremost + 0.02 * camera.radius);
+    return front.reduce((best, hit) => (hit.away < best.away ? hit : best), { n: -1, away: Infinity }).n;
   }
 }

@@ -10,6 +10,7 @@ class Viewer {
     this.camera = new Camera(cloud.extent, scene.cut);
     this.painter = new Painter(this.canvas, cloud);
     this.frames = 0;
+    this.picked = -1;
     this.mode = "class";
     this.size = 1.5;
     this.cut = 1;
@@ -111,34 +112,40 @@ class Viewer {
     requestAnimationFrame(() => {
       this.waiting = false;
       const panes = this.panes();
-      const second = byId("pane-1");
-      second.hidden = panes.length < 2;
-      byId("divider").hidden = panes.length < 2;
-      if (panes.length > 1) {
-        Object.assign(byId("divider").style, { left: `${panes[1].x}px`, top: `${panes[1].y}px` });
-        second.style.left = `calc(${panes[1].x}px + .6rem)`;
-        second.style.top = `calc(${panes[1].y}px + .6rem)`;
-      }
       this.camera.aspect = panes[0].width / panes[0].height;
       this.painter.draw(this.camera, panes, this);
+      this.placeOverlays(panes);
       this.frames += 1;
     });
   }
 
+  placeOverlays(panes) {
+    const second = panes[1];
+    for (const id of ["pane-1", "divider"]) byId(id).hidden = !second;
+    if (second) {
+      Object.assign(byId("pane-1").style, { left: `calc(${second.x}px + .6rem)`, top: `calc(${second.y}px + .6rem)` });
+      Object.assign(byId("divider").style, { left: `${second.x}px`, top: `${second.y}px` });
+    }
+    const { matrix } = this.camera.view();
+    document.querySelectorAll(".marker").forEach((marker, place) => {
+      const pane = panes[place];
+      const seen = pane && this.picked >= 0 && this.cloud.project(this.picked, matrix, pane.width, pane.height);
+      marker.hidden = !seen || seen.x < 0 || seen.y < 0 || seen.x > pane.width || seen.y > pane.height;
+      if (!marker.hidden) Object.assign(marker.style, { left: `${pane.x + seen.x}px`, top: `${pane.y + seen.y}px` });
+    });
+  }
+
   pick(x, y, reach) {
-    const panes = this.panes();
-    const pane = panes.find((one) => x >= one.x && y >= one.y && x < one.x + one.width && y < one.y + one.height);
+    const pane = this.panes().find((one) => x >= one.x && y >= one.y && x < one.x + one.width && y < one.y + one.height);
     if (!pane) return -1;
-    const height = this.cloud.extent[2];
+    const { cloud, shown, cut } = this;
     const opened = this.opened();
-    const isShown = (n, place) =>
-      !(this.cloud.walls(n) & opened) &&
-      this.shown.has(pane.truth ? this.cloud.truth(n) : this.cloud.label(n)) &&
-      place[2] + height / 2 <= this.cut * height + 1e-9;
-    const n = this.cloud.pick(this.camera, x - pane.x, y - pane.y, pane.width, pane.height, reach, isShown);
-    this.picked = n;
-    showPicked(n < 0 ? null : this.describe(n));
-    return n;
+    const isShown = (n) =>
+      shown.has(pane.truth ? cloud.truth(n) : cloud.label(n)) && !(cloud.walls(n) & opened) && cloud.height(n) <= cut;
+    this.picked = cloud.pick(this.camera, x - pane.x, y - pane.y, pane.width, pane.height, reach, isShown);
+    showPicked(this.picked < 0 ? null : this.describe(this.picked));
+    this.redraw();
+    return this.picked;
   }
 
   describe(n) {
@@ -171,6 +178,7 @@ async function start() {
       Object.assign(window.point2node, { ready: true, viewer });
     }));
   } catch (error) {
+    byId("viewer").classList.add("failed");
     message.textContent = error.message;
     window.point2node.failed = error.message;
   }
