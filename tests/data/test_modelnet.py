@@ -187,6 +187,20 @@ def test_a_list_with_a_byte_order_mark_is_read(tmp_path):
     assert [one.name for one in find_modelnet(tmp_path).classes] == ["chair", "table", "sofa"]
 
 
+def test_a_file_beside_the_meshes_that_is_none_is_noted(tmp_path):
+    write_modelnet_meshes(tmp_path)
+    (tmp_path / "chair" / "train" / "chair_0002.ply").touch()
+    (tmp_path / "chair" / "train" / ".DS_Store").touch()
+    assert find_modelnet(tmp_path).notes == ("chair/train/chair_0002.ply: no .off mesh, left out",)
+
+
+def test_two_releases_side_by_side_are_not_guessed_between(tmp_path):
+    write_modelnet_h5(tmp_path / "h5")
+    write_modelnet_meshes(tmp_path / "meshes")
+    with pytest.raises(InputError, match=r"found h5, meshes\. Point ROOT at one of them"):
+        find_modelnet(tmp_path)
+
+
 def test_a_root_of_something_else_says_what_was_expected(tmp_path):
     with pytest.raises(InputError, match=r"train_files\.txt"):
         find_modelnet(tmp_path)

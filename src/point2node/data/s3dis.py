@@ -21,10 +21,12 @@ def find_s3dis(root: Path, repairs: Path | None = None) -> Dataset:
     if repairs is not None and not repairs.is_dir():
         raise InputError(repairs, expected="the folder that 'doctor --repair' wrote", found="none")
     base = find_base(existing_root(root))
-    tables = [file for file in visible_files(base) if TABLE.fullmatch(file.name)]
+    arrays = [file for file in visible_files(base) if file.suffix == ".npy"]
+    tables = [file for file in arrays if TABLE.fullmatch(file.name)]
     if tables:
         sources = [_table_source(file, root) for file in tables]
-        return Dataset("s3dis", "preprocessed, one N×7 array a room", S3DIS, tuple(sources))
+        left_out = tuple(f"{file.name}: not named Area_k_<room>.npy, left out" for file in arrays if file not in tables)
+        return Dataset("s3dis", "preprocessed, one N×7 array a room", S3DIS, tuple(sources), notes=left_out)
     rooms = find_rooms(base)
     folders = [room for room in rooms if (room / "coord.npy").is_file()]
     if folders:

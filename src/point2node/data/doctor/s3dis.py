@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from point2node.core.errors import InputError
-from point2node.data.doctor.findings import Diagnosis, Finding, compare_counts, examine_sources, from_error
+from point2node.data.doctor.findings import Diagnosis, Finding, compare_counts, examine_sources, from_error, from_note
 from point2node.data.files.replacing import replacing
 from point2node.data.number_lines import XYZ_RGB, parse_lines, read_bytes, show_bytes
 from point2node.data.parallel import map_unordered
@@ -33,6 +33,7 @@ def examine_s3dis(root: Path, repair: Path | None = None, *, workers: int | None
             repaired += results[place][1]
     else:
         counts, findings = examine_sources(dataset, root, workers)
+        findings += map(from_note, dataset.notes)
     findings += compare_counts(counts, ROOMS, "rooms")
     return Diagnosis("s3dis", dataset.release, "rooms", dict(counts), ROOMS, tuple(findings), tuple(repaired))
 
