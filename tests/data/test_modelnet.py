@@ -68,7 +68,7 @@ def test_damaged_h5_files_are_refused_by_name(tmp_path):
         ({"data": np.zeros((2, 4, 3)), "label": [np.nan, 1]}, "labels from 0 to 2, .* found nan"),
         ({"data": np.zeros((2, 4, 3)), "label": [0.5, 1]}, "labels from 0 to 2, .* found 0.5"),
         ({"data": np.zeros((2, 4, 3)), "label": [0, 1], "normal": np.full((2, 4, 3), b"a")}, "normal: expected num"),
-        ({"data": np.zeros((2, 4, 3)), "label": [0, 1], "name": [1, 2]}, "name: expected texts"),
+        ({"data": np.zeros((2, 4, 3)), "label": [0, 1], "name": np.array([1j, 2j])}, "name: expected numbers or texts"),
     ],
 )
 def test_h5_files_of_other_things_are_refused_by_name_or_lost(tmp_path, datasets, message):

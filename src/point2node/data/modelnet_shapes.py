@@ -149,17 +149,17 @@ def _read_h5_file(path: Path, classes: int) -> Shapes:
     )
 
 
-def _text(name: bytes | str) -> str:
+def _text(name: object) -> str:
     return name.decode(errors="backslashreplace") if isinstance(name, bytes) else str(name)
 
 
 def _load_h5(path: Path) -> dict[str, NDArray[Any]]:
     """The datasets of the release that are in the file."""
-    from point2node.data.files.h5 import NUMBERS, TEXTS, read_dataset
+    from point2node.data.files.h5 import NUMBERS, NUMBERS_OR_TEXTS, read_dataset
     from point2node.data.files.libraries import damage_reported, import_library
 
     h5py = import_library(path, "h5py", "h5")
-    kinds = {"data": NUMBERS, "label": NUMBERS, "normal": NUMBERS, "name": TEXTS}
+    kinds = {"data": NUMBERS, "label": NUMBERS, "normal": NUMBERS, "name": NUMBERS_OR_TEXTS}
     with damage_reported(path, "an HDF5 file"), h5py.File(path, "r") as file:
         read = {name: read_dataset(h5py, path, file, name, kind) for name, kind in kinds.items()}
     return {name: values for name, values in read.items() if values is not None}

@@ -13,7 +13,7 @@ from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.libraries import damage_reported, import_library
 from point2node.data.files.named_arrays import arrays_from_cloud, cloud_from_arrays
 
-NUMBERS, TEXTS = "biuf", "SOU"  # kinds of types, as numpy writes them
+NUMBERS, NUMBERS_OR_TEXTS = "biuf", "biufSOU"  # kinds of types, as numpy writes them
 HIGHEST_RATIO = 1032  # deflate cannot shrink further, so a larger claim is damage (or an attack)
 
 
@@ -43,9 +43,8 @@ def read_dataset(h5py: ModuleType, path: Path, file: Any, name: str, kinds: str 
         found = f"{path.stat().st_size} bytes for shape {dataset.shape}"
         raise InputError(f"{path}, {name}", expected="a file as large as its datasets", found=found)
     if dataset.dtype.kind not in kinds:
-        raise InputError(
-            f"{path}, {name}", expected="numbers" if kinds == NUMBERS else "texts", found=str(dataset.dtype)
-        )
+        expected = "numbers" if kinds == NUMBERS else "numbers or texts"
+        raise InputError(f"{path}, {name}", expected=expected, found=str(dataset.dtype))
     return np.asarray(dataset[()])
 
 
