@@ -13,8 +13,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-demo: $(VENV)/installed  ## train the smallest network on toy rooms and draw what it labels, and why
-	$(BIN)/python examples/03_label_a_toy_room.py --out out
+demo: $(VENV)/installed  ## label a room that training never saw with the shipped weights; leaves pictures and a page
+	$(BIN)/point2node demo --out out
 
 test: $(VENV)/installed  ## the fast suite
 	$(BIN)/python -m pytest -n 2

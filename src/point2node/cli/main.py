@@ -10,6 +10,7 @@ import typer
 from point2node._version import __version__
 from point2node.cli.ablate import ablate
 from point2node.cli.classify import classify
+from point2node.cli.demo import demo
 from point2node.cli.doctor import doctor
 from point2node.cli.evaluate import evaluate
 from point2node.cli.models import models
@@ -57,6 +58,7 @@ def point2node(
     """
 
 
+app.command()(demo)
 app.command()(predict)
 app.command()(classify)
 app.command()(models)
