@@ -4,8 +4,9 @@ PYTHON ?= python3
 export GOMP_SPINCOUNT ?= 10000
 VENV := .venv
 BIN := $(VENV)/bin
+PEERS := .venv-peers
 
-.PHONY: demo test test-slow check format bench bench-rooms clean
+.PHONY: demo test test-slow check format bench bench-peers bench-rooms clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -32,11 +33,19 @@ format: $(VENV)/installed
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(VENV)/installed  ## ratios against naive twins; writes benchmarks/results/*.json
+bench: $(VENV)/installed  ## ratios against naive twins; writes benchmarks/results/*.json and docs/images/roofline.png
 	$(BIN)/python -m benchmarks
+
+$(PEERS)/installed: pyproject.toml constraints.txt
+	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
+	$(PEERS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . torch_geometric
+	touch $@
+
+bench-peers: $(PEERS)/installed  ## against PyTorch Geometric, in an environment of its own
+	$(PEERS)/bin/python -m benchmarks.peers
 
 bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard they are for point-wise networks
 	$(BIN)/python -m benchmarks.rooms
 
 clean:
-	rm -rf $(VENV) out build dist
+	rm -rf $(VENV) $(PEERS) out build dist

@@ -1,18 +1,35 @@
-"""``python -m benchmarks``: every benchmark, one after the other; tables on stdout, JSON in results/."""
+"""``python -m benchmarks [SECTION ...]``: tables on stdout, JSON in results/; all sections if none is named.
 
-import benchmarks.appendix_a
-import benchmarks.chi_conv
-import benchmarks.files
-import benchmarks.geometry
-import benchmarks.operators
-import benchmarks.steps
+``python -m benchmarks --markdown`` prints the table of README.md from the JSON of the last runs.
+"""
 
-for benchmark in (
-    benchmarks.geometry,
-    benchmarks.operators,
-    benchmarks.chi_conv,
-    benchmarks.appendix_a,
-    benchmarks.files,
-    benchmarks.steps,
-):
-    benchmark.main()
+import sys
+from importlib import import_module
+
+from benchmarks.measure import markdown, write_rows
+
+SECTIONS = (
+    "geometry",
+    "operators",
+    "chi_conv",
+    "appendix_a",
+    "files",
+    "steps",
+    "memory",
+    "scaling",
+    "roofline",
+)
+
+
+def main(words: list[str]) -> None:
+    if words == ["--markdown"]:
+        print(markdown((*SECTIONS, "peers")))
+        return
+    if unknown := set(words) - set(SECTIONS):
+        sys.exit(f"unknown: {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
+    for name in words or SECTIONS:
+        print(f"-- {name}", flush=True)
+        write_rows(name, import_module(f"benchmarks.{name}").measure())
+
+
+main(sys.argv[1:])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from benchmarks.measure import Row, alternate, write_rows
+from benchmarks.measure import Row, alternate
 from point2node.models.layers import count_parameters
 from point2node.models.point2node.method import NonLocalCorrelation
 
@@ -56,11 +56,3 @@ def measure() -> list[Row]:
         ),
         Row("appendix A: multiply-accumulates", standard_macs / ours.macs(N, 0), None, "x standard ÷ ours"),
     ]
-
-
-def main() -> None:
-    write_rows("appendix_a", measure())
-
-
-if __name__ == "__main__":
-    main()

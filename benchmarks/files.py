@@ -1,4 +1,4 @@
-"""Reading a room from text and from NPY against ``numpy.loadtxt``: ``python -m benchmarks.files``."""
+"""Reading a room from text and from NPY against ``numpy.loadtxt``: ``python -m benchmarks files``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.measure import Row, alternate, write_rows
+from benchmarks.measure import Row, alternate
 from point2node.data.files import read, write
 
 POINTS = 690_000  # about 20 MB of text
@@ -40,11 +40,3 @@ def write_room(path: Path) -> None:
     xyz = random.random((POINTS, 3)) * [8, 6, 3]
     rgb = random.integers(0, 256, (POINTS, 3))
     np.savetxt(path, np.hstack([xyz, rgb]), fmt="%.3f %.3f %.3f %d %d %d")
-
-
-def main() -> None:
-    write_rows("files", measure())
-
-
-if __name__ == "__main__":
-    main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import statistics
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -14,12 +14,13 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Row:
-    """One figure, written so that larger is better; ``bar`` is what it should reach, if anything."""
+    """One figure, written so that larger is better; ``bar`` is what it should reach, ``stretch`` what it might."""
 
     name: str
     ratio: float
     bar: float | None
     unit: str
+    stretch: float | None = None
 
 
 def alternate(forms: Mapping[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
@@ -35,6 +36,12 @@ def alternate(forms: Mapping[str, Callable[[], object]], rounds: int = 5) -> dic
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
+def own_peak_megabytes() -> float:
+    """The peak of this process from Linux's own record: ``ru_maxrss`` would start at the peak of its parent."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1e3
+
+
 def write_rows(name: str, rows: list[Row]) -> None:
     """Print the rows as a table and write them to ``results/<name>.json``."""
     RESULTS.mkdir(exist_ok=True)
@@ -43,3 +50,20 @@ def write_rows(name: str, rows: list[Row]) -> None:
     for row in rows:
         bar = "" if row.bar is None else f"bar {row.bar:g}: {'reached' if row.ratio >= row.bar else 'MISSED'}"
         print(f"{row.name:<{width}}  {row.ratio:8.2f} {row.unit:<28} {bar}", flush=True)
+
+
+def read_rows(name: str) -> list[Row]:
+    """The rows of the last run; none if there was none."""
+    path = RESULTS / f"{name}.json"
+    return [Row(**row) for row in json.loads(path.read_text())] if path.exists() else []
+
+
+def markdown(names: Iterable[str]) -> str:
+    """The last results of some benchmarks as the table that README.md and docs/performance.md show."""
+    lines = ["| what | measured | wanted at least | hoped for |", "|---|---|---|---|"]
+    for row in (row for name in names for row in read_rows(name)):
+        figure = f"{row.ratio:.{2 if row.ratio < 2 else 1 if row.ratio < 100 else 0}f}"
+        missed = "" if row.bar is None or row.ratio >= row.bar else " (missed)"
+        bar, stretch = ("" if wanted is None else f"{wanted:g}" for wanted in (row.bar, row.stretch))
+        lines.append(f"| {row.name} | {figure} {row.unit.replace('x ', '× ', 1)} | {bar}{missed} | {stretch} |")
+    return "\n".join(lines)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import torch
 
 import point2node
-from benchmarks.measure import Row, alternate, write_rows
+from benchmarks.measure import Row, alternate
 from point2node.engine.recipe import loss_and_weight
 
 GEMM = 2048  # fp32 matrices of this side
@@ -37,7 +37,7 @@ def training_step(preset: str, clouds: int, points: int) -> tuple[Callable[[], N
     return step, 6 * model.macs(points) * clouds
 
 
-def main() -> None:
+def measure() -> list[Row]:
     segmentation, segmentation_work = training_step("s3dis", clouds=4, points=2048)
     classification, classification_work = training_step("modelnet40", clouds=32, points=1024)
     a, b = torch.rand(GEMM, GEMM), torch.rand(GEMM, GEMM)
@@ -46,22 +46,9 @@ def main() -> None:
     )
     peak = 2 * GEMM**3 / seconds["gemm"]
     print(f"GEMM {GEMM}³: {peak / 1e9:.0f} GFLOP/s; " + ", ".join(f"{k} {v:.3f} s" for k, v in seconds.items()))
-    rows = [
-        Row(
-            "segmentation step, paper width, 4 x 2048",
-            segmentation_work / seconds["segmentation"] / peak,
-            0.4,
-            "of GEMM peak",
-        ),
-        Row(
-            "classification step, 32 x 1024",
-            classification_work / seconds["classification"] / peak,
-            0.3,
-            "of GEMM peak",
-        ),
+    segmentation_share = 100 * segmentation_work / seconds["segmentation"] / peak
+    classification_share = 100 * classification_work / seconds["classification"] / peak
+    return [
+        Row("segmentation step, paper width, 4 x 2048", segmentation_share, 40, "% of the GEMM peak", 60),
+        Row("classification step, 32 x 1024", classification_share, 30, "% of the GEMM peak", 45),
     ]
-    write_rows("steps", rows)
-
-
-if __name__ == "__main__":
-    main()

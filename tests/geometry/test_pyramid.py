@@ -2,6 +2,7 @@ import pytest
 import torch
 
 from point2node.core.errors import InputError
+from point2node.geometry.neighbours import dilated_k_nearest_neighbours
 from point2node.geometry.pyramid import PyramidPlan, Search, build_pyramid
 
 PLAN = PyramidPlan(
@@ -42,6 +43,25 @@ def test_the_first_neighbour_of_a_point_among_its_own_level_is_itself(clouds):
     pyramid = build_pyramid(clouds, PLAN)
     assert torch.equal(pyramid.correlation[..., 0], torch.arange(50).expand(3, -1))
     assert torch.equal(pyramid.encoder[1][..., 0], pyramid.numbers[1])
+
+
+SHARING = PyramidPlan(
+    level_sizes=(None, 20, 8, 8),
+    sampling="farthest",
+    encoder=(Search(8, 1, 0, 0), Search(12, 2, 0, 1), Search(5, 1, 0, 2), Search(4, 3, 1, 1), Search(3, 4, 1, 3)),
+    decoder=(Search(30, 2, 1, 0), Search(30, 1, 1, 2), Search(3, 1, 1, 0)),  # 60 and 30 of 20 points: lists are cycled
+    correlation=Search(16, 2, 0, 0),
+)
+
+
+@pytest.mark.parametrize("plan", [PLAN, SHARING])
+def test_every_search_is_answered_as_if_it_were_alone(clouds, plan):
+    pyramid = build_pyramid(clouds, plan)
+    answers = [*pyramid.encoder, *pyramid.decoder, pyramid.correlation]
+    for search, found in zip(plan.searches, answers, strict=True):
+        queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
+        alone = dilated_k_nearest_neighbours(queries, points, search.neighbours, search.dilation)
+        assert torch.equal(found, alone)
 
 
 @pytest.mark.parametrize("plan", [PLAN, RANDOM])

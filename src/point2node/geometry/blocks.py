@@ -86,7 +86,7 @@ def _cut_columns(xy: NDArray[np.floating], offset: float, side: float) -> dict[t
     places = np.floor((xy - (xy.min(axis=0) - offset)) / side).astype(np.int64)
     rows = places[:, 1].max() + 1
     keys = places[:, 0] * rows + places[:, 1]
-    order = np.argsort(keys, kind="stable")
+    order = _stable_order(keys)
     found, starts = np.unique(keys[order], return_index=True)
     columns = np.split(order, starts[1:])
     return {(int(key // rows), int(key % rows)): numbers for key, numbers in zip(found, columns, strict=True)}
@@ -107,7 +107,7 @@ def _even_density(xyz: NDArray[np.floating], numbers: Numbers, grid: float, rand
     """``numbers`` with those of thin cells repeated."""
     _, cell = grid_sampling(torch.from_numpy(np.ascontiguousarray(xyz)), grid)
     shuffled = random.permutation(len(numbers))
-    by_cell = shuffled[np.argsort(cell.numpy()[shuffled], kind="stable")]  # cell by cell, in random order within
+    by_cell = shuffled[_stable_order(cell.numpy()[shuffled])]  # cell by cell, in random order within
     counts = np.bincount(cell.numpy())
     mean = len(numbers) // len(counts)
     of_point = np.repeat(counts, counts)
@@ -115,6 +115,11 @@ def _even_density(xyz: NDArray[np.floating], numbers: Numbers, grid: float, rand
     copies = np.maximum(1, mean // of_point + (rank < mean % of_point))
     copies[of_point >= mean] = 1
     return np.repeat(numbers[by_cell], copies)
+
+
+def _stable_order(keys: Numbers) -> Numbers:
+    """The order that sorts keys ≥ 0, equal ones as they come; for 16-bit numbers numpy has a radix sort."""
+    return np.argsort(keys.astype(np.uint16) if keys.max() < 2**16 else keys, kind="stable")
 
 
 def centred(xyz: NDArray[np.float32]) -> NDArray[np.float32]:

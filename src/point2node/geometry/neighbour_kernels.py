@@ -15,8 +15,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
+
+from point2node.geometry.compiling import kernel
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.int64]
@@ -25,7 +27,7 @@ LEAF_SIZE = 16
 QUERIES_PER_TASK = 64  # enough to repay the buffers that each task allocates
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel(parallel=True)
 def build_trees(points: Floats) -> tuple[Floats, Integers, Floats]:
     """One tree for each cloud of ``points`` (B, P, 3).
 
@@ -57,7 +59,7 @@ def build_trees(points: Floats) -> tuple[Floats, Integers, Floats]:
     return xyz, numbers, boxes
 
 
-@njit(cache=True)
+@kernel()
 def _enclose(xyz: Floats, box: Floats) -> int:
     """Write the bounding box of ``xyz`` (3, n) and return its widest axis."""
     for axis in range(3):
@@ -68,7 +70,7 @@ def _enclose(xyz: Floats, box: Floats) -> int:
     return int(np.argmax(box[1] - box[0]))
 
 
-@njit(cache=True)
+@kernel()
 def _split(xyz: Floats, numbers: Integers, axis: int, middle: int) -> None:
     """Reorder so that on ``axis`` no point before position ``middle`` lies above one after it (quickselect)."""
     low, high = 0, len(numbers) - 1
@@ -95,7 +97,7 @@ def _split(xyz: Floats, numbers: Integers, axis: int, middle: int) -> None:
             return
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel(parallel=True)
 def search_trees(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, k: int) -> tuple[Floats, Integers]:
     """Squared distances and numbers (B, Q, k) of each query's k <= P first points by (square, number)."""
     clouds, total, _ = queries.shape
@@ -116,7 +118,7 @@ def search_trees(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats,
     return squares, indices
 
 
-@njit(cache=True)
+@kernel()
 def _search(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, squares: Floats, indices: Integers) -> None:
     """Fill ``squares`` and ``indices`` (Q, k) for queries (Q, 3) of one cloud.
 
@@ -163,7 +165,7 @@ def _search(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, squa
             squares[query, i], indices[query, i] = best[i], best_numbers[i]
 
 
-@njit(cache=True)
+@kernel()
 def _square_to_box(boxes: Floats, node: int, x: Any, y: Any, z: Any) -> Any:
     """Squared distance to the nearest point of the node's box, 0 inside; rounded as that to a point would be."""
     zero = boxes.dtype.type(0)  # a Python 0.0 would turn float32 into float64
@@ -173,13 +175,13 @@ def _square_to_box(boxes: Floats, node: int, x: Any, y: Any, z: Any) -> Any:
     return (dx * dx + dy * dy) + dz * dz
 
 
-@njit(cache=True)
+@kernel()
 def _precedes(square: Any, number: Any, other_square: Any, other_number: Any) -> Any:
     """Whether the first point is nearer, or as near with the lower number."""
     return square < other_square or (square == other_square and number < other_number)
 
 
-@njit(cache=True)
+@kernel()
 def _sort(squares: Floats, numbers: Integers, count: int) -> None:
     """Sort the first ``count`` entries by (square, number), by insertion."""
     for i in range(1, count):
@@ -190,7 +192,7 @@ def _sort(squares: Floats, numbers: Integers, count: int) -> None:
         squares[j], numbers[j] = square, number
 
 
-@njit(cache=True)
+@kernel()
 def _merge(found: Floats, found_numbers: Integers, count: int, best: Floats, best_numbers: Integers, k: int) -> None:
     """Merge ``count`` sorted entries into the k best, from the back; what does not fit falls behind k."""
     j = k - 1

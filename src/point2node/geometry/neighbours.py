@@ -29,11 +29,7 @@ def k_nearest_neighbours(
         k: how many neighbours; a query that is itself among the points is its own first neighbour.
         path: "cpu" for the numba k-d tree, "torch" for brute force in torch, "auto" to choose by device.
     """
-    _check_pair(queries, points)
-    _check_at_least_one("k", k)
-    k = min(k, points.shape[1])
-    search = _search_by_tree if uses_kernel(path, points) else _search_by_force
-    squares, indices = search(queries.detach(), points.detach(), k)
+    squares, indices = _search(queries, points, k, path)
     return squares.sqrt(), indices
 
 
@@ -48,9 +44,26 @@ def dilated_k_nearest_neighbours(
     """
     _check_at_least_one("k", k)
     _check_at_least_one("dilation", dilation)
-    _, nearest = k_nearest_neighbours(queries, points, k * dilation, path=path)
+    return dilate(nearest_indices(queries, points, k * dilation, path=path), k, dilation)
+
+
+def nearest_indices(queries: Tensor, points: Tensor, k: int, *, path: ComputePath = "auto") -> Tensor:
+    """The indices of ``k_nearest_neighbours`` alone."""
+    return _search(queries, points, k, path)[1]
+
+
+def dilate(nearest: Tensor, k: int, dilation: int) -> Tensor:
+    """Every D-th of the nearest points (B, Q, at least K·D or all P): (B, Q, K), cycled where there are too few."""
     positions = torch.arange(0, k * dilation, dilation, device=nearest.device) % nearest.shape[2]
     return nearest[..., positions]
+
+
+def _search(queries: Tensor, points: Tensor, k: int, path: ComputePath) -> tuple[Tensor, Tensor]:
+    """Squared distances and indices."""
+    _check_pair(queries, points)
+    _check_at_least_one("k", k)
+    search = _search_by_tree if uses_kernel(path, points) else _search_by_force
+    return search(queries.detach(), points.detach(), min(k, points.shape[1]))
 
 
 def _search_by_tree(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:

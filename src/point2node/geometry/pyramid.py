@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,7 +12,7 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.geometry.compute_path import ComputePath
 from point2node.geometry.coordinates import check_coordinates
-from point2node.geometry.neighbours import dilated_k_nearest_neighbours
+from point2node.geometry.neighbours import dilate, nearest_indices
 from point2node.geometry.sampling import farthest_point_sampling, random_sampling
 
 Sampling = Literal["farthest", "random"]
@@ -26,6 +27,15 @@ class Search:
     source: int
     queries: int
 
+    @property
+    def width(self) -> int:
+        """How many nearest points must be known."""
+        return self.neighbours * self.dilation
+
+    def is_part_of(self, other: Search) -> bool:
+        """Whether the other's lists hold this one's answer: a level's points are also points of the finer levels."""
+        return self.source == other.source and self.queries >= other.queries and self.width <= other.width
+
 
 @dataclass(frozen=True)
 class PyramidPlan:
@@ -36,6 +46,11 @@ class PyramidPlan:
     encoder: tuple[Search, ...]
     decoder: tuple[Search, ...] = ()
     correlation: Search | None = None
+
+    @property
+    def searches(self) -> tuple[Search, ...]:
+        """All of them."""
+        return (*self.encoder, *self.decoder, *(() if self.correlation is None else (self.correlation,)))
 
     @property
     def fewest_points(self) -> int:
@@ -84,30 +99,53 @@ def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0, path: Comput
             remedy="Repeat points up to that number, or choose a smaller preset such as 'tiny'.",
         )
     generator = torch.Generator().manual_seed(seed)
-    levels, numbers = [xyz], [_all_numbers(xyz)]
+    levels: list[Tensor] = [xyz]
+    chosen: list[Tensor] = []
     for size in plan.level_sizes[1:]:
         above = levels[-1]
         if size is None or size == above.shape[1]:
-            chosen = _all_numbers(above)
+            chosen.append(_all_numbers(above))
         elif plan.sampling == "farthest":
-            chosen = farthest_point_sampling(above, size, path=path)
+            chosen.append(farthest_point_sampling(above, size, path=path))
         else:
-            chosen = random_sampling(above.shape[1], size, generator).to(xyz.device).expand(len(xyz), -1)
-        levels.append(above.gather(1, chosen[..., None].expand(-1, -1, 3)))
-        numbers.append(numbers[-1].gather(1, chosen))
-
-    def answer(search: Search) -> Tensor:
-        return dilated_k_nearest_neighbours(
-            levels[search.queries], levels[search.source], search.neighbours, search.dilation, path=path
-        )
-
+            chosen.append(random_sampling(above.shape[1], size, generator).to(xyz.device).expand(len(xyz), -1))
+        levels.append(above.gather(1, chosen[-1][..., None].expand(-1, -1, 3)))
+    found = _answer(plan.searches, levels, chosen, path)
     return Pyramid(
         levels=tuple(levels),
-        numbers=tuple(numbers),
-        encoder=tuple(map(answer, plan.encoder)),
-        decoder=tuple(map(answer, plan.decoder)),
-        correlation=None if plan.correlation is None else answer(plan.correlation),
+        numbers=tuple(_places(levels, chosen, 0, level) for level in range(len(levels))),
+        encoder=tuple(found[search] for search in plan.encoder),
+        decoder=tuple(found[search] for search in plan.decoder),
+        correlation=None if plan.correlation is None else found[plan.correlation],
     )
+
+
+def _answer(
+    searches: Sequence[Search], levels: Sequence[Tensor], chosen: Sequence[Tensor], path: ComputePath
+) -> dict[Search, Tensor]:
+    """The neighbours of every search. The widest go first, so that the others can often be read from their lists."""
+    lists: dict[Search, Tensor] = {}
+    found: dict[Search, Tensor] = {}
+    for search in sorted(searches, key=lambda search: (-search.width, search.queries)):
+        wider = next((other for other in lists if search.is_part_of(other)), None)
+        if wider is None:
+            nearest = nearest_indices(levels[search.queries], levels[search.source], search.width, path=path)
+            lists[search] = nearest
+        else:
+            nearest = lists[wider]
+            if search.queries > wider.queries:
+                rows = _places(levels, chosen, wider.queries, search.queries)
+                nearest = nearest.gather(1, rows[..., None].expand(-1, -1, nearest.shape[-1]))
+        found[search] = dilate(nearest, search.neighbours, search.dilation)
+    return found
+
+
+def _places(levels: Sequence[Tensor], chosen: Sequence[Tensor], finer: int, level: int) -> Tensor:
+    """Which points of the finer level the points of a level are (B, P); ``chosen`` says so level by level."""
+    places = _all_numbers(levels[finer])
+    for step in chosen[finer:level]:
+        places = places.gather(1, step)
+    return places
 
 
 def _all_numbers(points: Tensor) -> Tensor:

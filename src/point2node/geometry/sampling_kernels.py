@@ -10,8 +10,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
+
+from point2node.geometry.compiling import kernel
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.signedinteger[Any]]
@@ -19,7 +21,7 @@ Integers = NDArray[np.signedinteger[Any]]
 BLOCK = 512  # points per partial maximum: the search for the first maximum then reads one block, not the cloud
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel(parallel=True)
 def sample_farthest(points: Floats, bits: Integers, count: int, start: int) -> NDArray[np.int64]:
     """Indices (B, count) of the greedy farthest points of each cloud of ``points`` (B, N, 3).
 
@@ -50,7 +52,7 @@ def sample_farthest(points: Floats, bits: Integers, count: int, start: int) -> N
     return chosen
 
 
-@njit(cache=True)
+@kernel()
 def _square_distances(x: Floats, y: Floats, z: Floats, to_x: Any, to_y: Any, to_z: Any, out: Floats) -> None:
     """(dx² + dy²) + dz², without fused multiply-adds, so that it rounds as in torch."""
     for i in range(len(x)):
@@ -58,7 +60,7 @@ def _square_distances(x: Floats, y: Floats, z: Floats, to_x: Any, to_y: Any, to_
         out[i] = (dx * dx + dy * dy) + dz * dz
 
 
-@njit(cache=True)
+@kernel()
 def _lower(nearest: Integers, candidates: Integers) -> Any:
     """Lower each entry of ``nearest`` to its candidate where that is less; return the largest entry left."""
     top = min(nearest[0], candidates[0])
@@ -69,7 +71,7 @@ def _lower(nearest: Integers, candidates: Integers) -> Any:
     return top
 
 
-@njit(parallel=True, nogil=True, cache=True)
+@kernel(parallel=True)
 def cell_keys(points: NDArray[np.floating[Any]], lower: Any, cell: float, sizes: Any) -> NDArray[np.int64]:
     """The key (x·size_y + y)·size_z + z of each point's cell ⌊(point − lower) / cell⌋, in double precision."""
     keys = np.empty(len(points), np.int64)
@@ -81,7 +83,7 @@ def cell_keys(points: NDArray[np.floating[Any]], lower: Any, cell: float, sizes:
     return keys
 
 
-@njit(cache=True)
+@kernel()
 def number_cells(keys: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The first point of each occupied cell, cells in the order of their keys, and each point's place in that list.
 

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 
 import pytest
 import torch
@@ -8,6 +9,13 @@ from torch import Tensor
 
 from point2node.models.operators import non_local_update as non_local_update_file
 from point2node.models.operators.non_local_update import non_local_update
+from point2node.models.operators.switch import torch_only
+
+
+@pytest.fixture(autouse=True, params=["kernels", "torch"])
+def both_forms(request: pytest.FixtureRequest) -> Iterator[None]:
+    with nullcontext() if request.param == "kernels" else torch_only():
+        yield
 
 
 @pytest.fixture(autouse=True)

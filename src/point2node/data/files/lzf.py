@@ -9,8 +9,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from point2node.geometry.compiling import kernel
 
 HIGHEST_RATIO = 88  # a match of at most 264 bytes takes 3: no LZF data expands further
 
@@ -23,7 +24,7 @@ def decompress(compressed: bytes, size: int) -> bytes | None:
     return out.tobytes() if _decompress(np.frombuffer(compressed, np.uint8), out) else None
 
 
-@njit(cache=True)
+@kernel()
 def _decompress(data: NDArray[np.uint8], out: NDArray[np.uint8]) -> bool:
     """Fill ``out``; whether ``data`` did so exactly."""
     length: Any  # np.int64 throughout: numba would make a float of signed and unsigned integers together

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from point2node.geometry.compiling import kernel
 
 Bytes = NDArray[np.uint8]
 
@@ -32,7 +33,7 @@ POWERS = 10.0 ** np.arange(23)  # the powers of ten that a double holds exactly
 NAN, INFINITY = np.frombuffer(b"nan", np.uint8), np.frombuffer(b"infinity", np.uint8)
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def parse_numbers(
     text: Bytes, delimiter: int, values: Any, flags: Bytes, row_ends: Any, row_lines: Any
 ) -> tuple[int, int, int, int]:
@@ -80,7 +81,7 @@ def parse_numbers(
     return numbers, rows, line, -1
 
 
-@njit(cache=True)
+@kernel()
 def parse_number(text: Bytes, start: Any) -> tuple[float, int, int]:
     """Value, flag and end of the number at ``start``; the end is -1 where there is none."""
     position, negative = start, text[start] == MINUS
@@ -112,7 +113,7 @@ def parse_number(text: Bytes, start: Any) -> tuple[float, int, int]:
     return -value if negative else value, flag, position
 
 
-@njit(cache=True)
+@kernel()
 def _parse_digits(text: Bytes, position: int, mantissa: Any) -> tuple[Any, Any]:
     """Append the digits at ``position`` to ``mantissa``, and where they end; past 19 it is no longer right."""
     place = np.uint64(position)  # unsigned: spares the check for an index from the end
@@ -124,7 +125,7 @@ def _parse_digits(text: Bytes, position: int, mantissa: Any) -> tuple[Any, Any]:
     return mantissa, np.int64(place)
 
 
-@njit(cache=True)
+@kernel()
 def _parse_exponent(text: Bytes, position: int) -> tuple[Any, int]:
     """The exponent written at ``position``, and its end (-1 where there is none)."""
     negative = text[position] == MINUS
@@ -137,7 +138,7 @@ def _parse_exponent(text: Bytes, position: int) -> tuple[Any, int]:
     return -exponent if negative else exponent, end
 
 
-@njit(cache=True)
+@kernel()
 def _parse_word(text: Bytes, position: int, negative: bool) -> tuple[float, int, int]:
     """``nan``, ``inf`` or ``infinity`` in letters of any size."""
     if _matches(text, position, NAN):
@@ -150,7 +151,7 @@ def _parse_word(text: Bytes, position: int, negative: bool) -> tuple[float, int,
     return 0.0, 0, -1
 
 
-@njit(cache=True)
+@kernel()
 def _matches(text: Bytes, position: int, word: Bytes) -> bool:
     length = 0
     while length < len(word) and text[position + length] | TO_LOWER == word[length]:
@@ -158,7 +159,7 @@ def _matches(text: Bytes, position: int, word: Bytes) -> bool:
     return length == len(word)
 
 
-@njit(cache=True)
+@kernel()
 def copy_numbers(text: Bytes, starts: Any, delimiter: int, out: Bytes) -> int:
     """Copy the numbers at ``starts`` into the rows of ``out``; returns the first that is too long, or -1."""
     for row in range(len(starts)):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from point2node.data.files.number_kernels import (
     LONG,
@@ -19,6 +18,7 @@ from point2node.data.files.number_kernels import (
     parse_number,
 )
 from point2node.data.files.word_kernels import EACH, ONE, Bytes, parse_short
+from point2node.geometry.compiling import kernel
 
 REGULAR, IRREGULAR = -1, -2  # what is the matter with a text, where it is not a column that is of another kind
 BYTES, WHOLE_NUMBERS, FRACTIONS = 0, 1, 2  # what a column may hold; every kind can hold the ones before
@@ -26,7 +26,7 @@ LARGEST_BYTE = 255
 COORDINATES = 3
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def fill_table(
     text: Bytes, delimiter: int, kinds: Any, xyz: Any, small: Any, large: Any, start: int, stop: int, row: int
 ) -> tuple[int, int]:
@@ -82,14 +82,14 @@ def fill_table(
     return row, REGULAR
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def _skip_blanks(text: Bytes, position: Any) -> Any:
     while text[position] <= SPACE and text[position] in (SPACE, TAB, RETURN):
         position += ONE
     return position
 
 
-@njit(cache=True, nogil=True)
+@kernel()
 def count_lines(text: Bytes, start: int, stop: int) -> int:
     """How many lines end between ``start`` and ``stop``."""
     lines = 0
@@ -98,7 +98,7 @@ def count_lines(text: Bytes, start: int, stop: int) -> int:
     return lines
 
 
-@njit(cache=True)
+@kernel()
 def next_line(text: Bytes, position: int) -> int:
     """Where the line that ``position`` is in has its end."""
     while text[position] != NEWLINE:

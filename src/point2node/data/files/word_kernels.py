@@ -9,10 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit, types
+from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+from point2node.geometry.compiling import kernel
 
 Bytes = NDArray[np.uint8]
 
@@ -54,7 +56,7 @@ def trailing_zeros(typing_context: Any, word: Any) -> Any:
     return types.uint64(types.uint64), generate
 
 
-@njit(cache=True, inline="always")
+@kernel(inline="always")
 def parse_short(text: Bytes, position: Any, delimiters: Any) -> tuple[Any, Any, bool, bool, Any, bool]:
     """The digits at ``position`` as one number, how many are decimals, if < 0, if no point, the end, if it is short.
 

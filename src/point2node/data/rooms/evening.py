@@ -8,15 +8,16 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
+
+from point2node.geometry.compiling import kernel
 
 Array = NDArray[Any]
 
 TURN = 0.41  # radians between cubes and walls: the noise of a wall on a border of cubes would double it
 
 
-@njit(cache=True)
+@kernel()
 def first_in_each_cube(xyz: Array, valid: Array, low: Array, high: Array, edge: float) -> Array:
     """Numbers of the valid points between the corners ``low`` and ``high`` that are the first in their cube."""
     cos, sin = math.cos(TURN), math.sin(TURN)

@@ -5,10 +5,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from point2node.geometry.compiling import kernel
 
 
-@njit(cache=True)
+@kernel()
 def mix(key: np.uint64, number: int) -> np.uint64:
     """A new key from a key and a number (splitmix64)."""
     x = np.uint64(key) + np.uint64(number) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x9E3779B97F4A7C15)
@@ -17,13 +18,13 @@ def mix(key: np.uint64, number: int) -> np.uint64:
     return x ^ (x >> np.uint64(31))
 
 
-@njit(cache=True)
+@kernel()
 def uniform(key: np.uint64) -> float:
     """The key's number in [0, 1)."""
     return np.float64(key >> np.uint64(11)) * (1.0 / 9007199254740992.0)
 
 
-@njit(cache=True)
+@kernel()
 def normal(key: np.uint64) -> float:
     """The key's nearly normal number of variance 1: the sum of four uniform ones, its four words."""
     word = np.uint64(0xFFFF)

@@ -12,11 +12,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from point2node.data.rooms.hashing import mix, uniform
 from point2node.data.rooms.surfaces import BALL, DISC, QUAD, TUBE, UNIT_HIGH, UNIT_LOW
+from point2node.geometry.compiling import kernel
 
 Array = NDArray[Any]
 
@@ -24,7 +25,7 @@ NEAREST = 0.05  # metres: nothing in front of the scanner's housing is seen
 TRANSMISSION = 6  # column of Material.row
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
+@kernel(parallel=True, error_model="numpy")
 def cast_rays(
     positions: Array,
     faces: Array,
@@ -91,7 +92,7 @@ def cast_rays(
     return depths, numbers
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _meet(
     kind: int, slope: float, closed: bool, x: float, y: float, z: float, dx: float, dy: float, dz: float
 ) -> float:
@@ -124,7 +125,7 @@ def _meet(
     return np.inf
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _covered(
     kind: int, offset: Array, frame: Array, radius: float, face: Array, size: int
 ) -> tuple[int, int, int, int]:
@@ -166,7 +167,7 @@ def _covered(
     )
 
 
-@njit(cache=True)
+@kernel()
 def pixel_of(slope: float, size: int) -> int:
     """The row or column of a ray with this tangent."""
     share = 0.5 + math.atan(slope) * (2.0 / math.pi)

@@ -8,10 +8,11 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from point2node.data.rooms.hashing import mix, normal, uniform
+from point2node.geometry.compiling import kernel
 
 Array = NDArray[Any]
 
@@ -22,7 +23,7 @@ LONGEST_GAP = 1.5  # metres: a larger one gives two separate echoes, no mixed on
 CURVED_FACING = 0.7  # cosine of the incidence on a curved surface, on average
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
+@kernel(parallel=True, error_model="numpy")
 def report_returns(
     depths: Array,
     numbers: Array,
@@ -87,7 +88,7 @@ def report_returns(
     return reported, returned
 
 
-@njit(cache=True)
+@kernel()
 def _mixed_depth(depth: Array, j: int, i: int, share: float, length: float) -> float:
     """A depth between pixel (j, i) and its first neighbour across an edge; its own without an edge."""
     size = len(depth)

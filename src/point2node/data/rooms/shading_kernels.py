@@ -8,13 +8,14 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 from numpy.typing import NDArray
 
 from point2node.data.rooms.hashing import mix, normal
 from point2node.data.rooms.ray_kernels import pixel_of
 from point2node.data.rooms.surfaces import BALL, TUBE
 from point2node.data.rooms.texture_kernels import paint_point
+from point2node.geometry.compiling import kernel
 
 Array = NDArray[Any]
 Triple = tuple[float, float, float]
@@ -24,7 +25,7 @@ SHADOW = 0.25  # share of a lamp's light that reaches its shadow by way of the w
 CORNER_REACH = 0.35  # metres: how far the darkness of a corner reaches
 
 
-@njit(parallel=True, cache=True, error_model="numpy")
+@kernel(parallel=True, error_model="numpy")
 def shade(
     rays: Array,
     positions: Array,
@@ -89,7 +90,7 @@ def shade(
     return colours
 
 
-@njit(parallel=True, cache=True)
+@kernel(parallel=True)
 def develop(light: Array, scan: Array, gains: Array, saturation: float, noise: float, key: np.uint64) -> Array:
     """Light (N, 3) as eight-bit colours: exposed by the gains (S, 3) of its scan, (de)saturated, with sensor noise."""
     colours = np.empty(light.shape, np.uint8)
@@ -102,7 +103,7 @@ def develop(light: Array, scan: Array, gains: Array, saturation: float, noise: f
     return colours
 
 
-@njit(cache=True)
+@kernel()
 def _times(matrix: Array, x: float, y: float, z: float) -> Triple:
     """The matrix times the column (x, y, z); np.dot would need scipy here, and allocate."""
     return (
@@ -112,7 +113,7 @@ def _times(matrix: Array, x: float, y: float, z: float) -> Triple:
     )
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _light(
     place: Triple, gradient: Triple, eye: Array, lamps: Array, shadows: Array, cube: Array, ambient: float
 ) -> float:
@@ -136,7 +137,7 @@ def _light(
     return light
 
 
-@njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _in_shadow(depths: Array, cube: Array, x: float, y: float, z: float) -> bool:
     """Whether the lamp sees something nearer than the point at (x, y, z) from it."""
     if abs(x) >= abs(y) and abs(x) >= abs(z):  # the faces in the order of scanner.CUBE: ±x, ±y, ±z
@@ -151,7 +152,7 @@ def _in_shadow(depths: Array, cube: Array, x: float, y: float, z: float) -> bool
     return nearest < 0.97 * forward - 0.04
 
 
-@njit(cache=True)
+@kernel()
 def _openness(place: Triple, walls: Array, height: float) -> float:
     """1 in the open, less near the floor, the ceiling and the walls, least where they meet."""
     nearest = np.inf

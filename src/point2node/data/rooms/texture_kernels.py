@@ -8,10 +8,10 @@ import math
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from point2node.data.rooms.hashing import mix, uniform
+from point2node.geometry.compiling import kernel
 
 Array = NDArray[Any]
 
@@ -19,7 +19,7 @@ Array = NDArray[Any]
 SPECKLE, GRAIN, TILES, SPINES, BLOTCHES, PRINT = range(1, 7)
 
 
-@njit(cache=True)
+@kernel()
 def paint_point(row: Array, u: float, v: float, key: np.uint64, out: Array) -> None:
     """The material's colour at (u, v), in metres along the surface, written to ``out``."""
     texture, scale, contrast = int(row[3]), row[4], row[5]
@@ -42,13 +42,13 @@ def paint_point(row: Array, u: float, v: float, key: np.uint64, out: Array) -> N
             out[k] += contrast * (0.9 * uniform(mix(cell, k)) - row[k])
 
 
-@njit(cache=True)
+@kernel()
 def _cell(key: np.uint64, u: float, v: float) -> float:
     """The random number of the unit cell around (u, v)."""
     return uniform(mix(mix(key, math.floor(u)), math.floor(v)))
 
 
-@njit(cache=True)
+@kernel()
 def _smooth(key: np.uint64, u: float, v: float) -> float:
     """Random numbers at whole (u, v), blended in between."""
     s, t = u - math.floor(u), v - math.floor(v)

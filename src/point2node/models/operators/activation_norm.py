@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+from torch.autograd.graph import increment_version
 from torch.nn import functional as F
 
 from point2node.geometry.threads import match_torch_threads
@@ -33,13 +34,13 @@ def activate_and_normalise_(z: Tensor, norm: BatchNorm, *, activation: bool = Tr
         )
         norm.move_statistics(mean, variance, len(rows))
     else:
-        y = F.elu_(rows) if activation else rows
         assert norm.running_mean is not None
         assert norm.running_var is not None
+        out = rows.contiguous()
         scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
-        out = torch.empty_like(y)
         match_torch_threads()
-        kernels.scale_and_shift(*_arrays(y, scale, norm.bias - norm.running_mean * scale, out))
+        kernels.activate_scale_and_shift(activation, *_arrays(out, scale, norm.bias - norm.running_mean * scale))
+        increment_version(z)
     return out.view(z.shape)
 
 
@@ -55,10 +56,11 @@ class _TrainingNorm(torch.autograd.Function):
     def forward(
         ctx: Any, z: Tensor, weight: Tensor, bias: Tensor, eps: float, activation: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
-        y = F.elu_(z.detach()) if activation else z.detach()
-        y = y.contiguous()
+        y = z.detach().contiguous()
         match_torch_threads()
-        mean, variance = _joined_moments(y)
+        mean, variance = _joined_moments(activation, y)
+        if activation:
+            increment_version(z)
         inverse = (variance + eps).rsqrt()
         scale = weight.double() * inverse
         out = torch.empty_like(y)
@@ -87,9 +89,10 @@ class _TrainingNorm(torch.autograd.Function):
         return dz, d_weight.to(y), d_bias.to(y), None, None
 
 
-def _joined_moments(y: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and biased variance of each channel in double precision, from those of the tiles."""
-    counts, means, deviations = (torch.from_numpy(part).double() for part in kernels.tile_moments(y.numpy()))
+def _joined_moments(activation: bool, y: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and biased variance of each channel in double precision, from those of the tiles; y is activated."""
+    parts = kernels.activate_and_take_moments(activation, y.numpy())
+    counts, means, deviations = (torch.from_numpy(part).double() for part in parts)
     counts = counts[:, None]
     mean = (counts * means).sum(0) / len(y)
     variance = (deviations + counts * (means - mean).square()).sum(0) / len(y)

@@ -1,4 +1,4 @@
-"""Batch norm of rows and its gradient as few passes over memory; rows are M vectors of C channels.
+"""ELU and batch norm of rows and their gradient as few passes over memory; rows are M vectors of C channels.
 
 A tile is a block of rows that stays in the cache. Sums are taken tile by tile and joined in a fixed order, so the
 result does not depend on the number of threads. Rows are copied by loops, because numba takes seconds to compile the
@@ -11,7 +11,10 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit, prange
+from numba import prange
+
+from point2node.geometry.compiling import kernel
+from point2node.models.operators.exponential_kernels import elu
 
 Array = npt.NDArray[Any]
 
@@ -21,15 +24,18 @@ TILE_VALUES = 16384
 SUMS = {"contract", "nsz", "reassoc"}
 
 
-@njit(cache=True)
+@kernel()
 def rows_in_tile(C: int) -> int:
     """How many rows of C channels make a tile."""
     return max(1, TILE_VALUES // C)
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
-def tile_moments(y: Array) -> tuple[Array, Array, Array]:
-    """For each tile its rows (tiles,), and for each of its channels mean and sum of squared deviations (tiles, C)."""
+@kernel(parallel=True, fastmath=SUMS)
+def activate_and_take_moments(activated: bool, y: Array) -> tuple[Array, Array, Array]:
+    """y becomes elu(y), if activated; the moments of what it is then.
+
+    For each tile its rows (tiles,), and for each of its channels mean and sum of squared deviations (tiles, C).
+    """
     M, C = y.shape
     rows = rows_in_tile(C)
     tiles = (M + rows - 1) // rows
@@ -41,6 +47,9 @@ def tile_moments(y: Array) -> tuple[Array, Array, Array]:
         counts[tile] = last - first
         for r in range(first, last):
             row = y[r]
+            if activated:
+                for c in range(C):
+                    row[c] = elu(row[c])
             for c in range(C):
                 mean[c] += row[c]
         for c in range(C):
@@ -55,7 +64,7 @@ def tile_moments(y: Array) -> tuple[Array, Array, Array]:
     return counts, means, deviations
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def scale_and_shift(y: Array, scale: Array, shift: Array, out: Array) -> None:
     """out[r, c] = scale[c] · y[r, c] + shift[c]."""
     M, C = y.shape
@@ -67,7 +76,23 @@ def scale_and_shift(y: Array, scale: Array, shift: Array, out: Array) -> None:
                 target[c] = scale[c] * row[c] + shift[c]
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
+def activate_scale_and_shift(activated: bool, y: Array, scale: Array, shift: Array) -> None:
+    """In place y[r, c] = scale[c] · elu(y[r, c]) + shift[c]; without ELU if not activated."""
+    M, C = y.shape
+    rows = rows_in_tile(C)
+    for tile in prange((M + rows - 1) // rows):
+        for r in range(tile * rows, min(M, tile * rows + rows)):
+            row = y[r]
+            if activated:
+                for c in range(C):
+                    row[c] = scale[c] * elu(row[c]) + shift[c]
+            else:
+                for c in range(C):
+                    row[c] = scale[c] * row[c] + shift[c]
+
+
+@kernel(parallel=True, fastmath=SUMS)
 def tile_gradient_sums(grad: Array, y: Array, mean: Array) -> tuple[Array, Array]:
     """For each tile and channel Σ grad and Σ grad · (y − mean), (tiles, C) each."""
     M, C = y.shape
@@ -86,7 +111,7 @@ def tile_gradient_sums(grad: Array, y: Array, mean: Array) -> tuple[Array, Array
     return sums, products
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def input_gradient(activated: bool, grad: Array, y: Array, a: Array, b: Array, d: Array, out: Array) -> None:
     """out = a·grad + b·y + d, the gradient of the norm; times ELU's slope, which is 1 + min(y, 0), if activated."""
     M, C = y.shape

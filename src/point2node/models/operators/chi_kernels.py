@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from point2node.geometry.compiling import kernel
 from point2node.models.operators.tile_kernels import (
     BLOCK,
     SUMS,
@@ -98,7 +99,7 @@ def _add_weight_gradient(T: Array, G: Array, W: int, E: Array) -> None:
                 row[c] += T[k, c] * G[i, c]
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def forward(X: Array, nodes: Array, neighbours: Array, depthwise: Array, B: int, slots: Slots, out: Array) -> None:
     """out[q, c·m + i] = Σ_k T[k, c] depthwise[i, k, c] with T = X[q] · F, F[j] = nodes[neighbours[q, j]].
 
@@ -124,7 +125,7 @@ def forward(X: Array, nodes: Array, neighbours: Array, depthwise: Array, B: int,
                 _store(sums, q, c0, W, out)
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def feature_gradient(
     grad: Array,
     X: Array,
@@ -173,7 +174,7 @@ def feature_gradient(
                     d_depthwise[b, i, k, c0 + c] = E[i, k, c]
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def matrix_gradient(grad: Array, nodes: Array, neighbours: Array, depthwise: Array, B: int, d_X: Array) -> None:
     """d_X[q, k, j] = Σ_c H[k, c] F[j, c], with H the gradient of T; d_X holds zeros on entry.
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from point2node.geometry.compiling import kernel
 from point2node.models.operators.tile_kernels import SUMS, Array, Slots
 
 BLOCK = 128
@@ -29,7 +30,7 @@ def _weighted_rows(weights: Array, rows: Array, W: int, slots: Slots, out: Array
         out[m] = total
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def forward(X: Array, by_column: Array, slots: Slots, out: Array) -> None:
     """out[q, c, m] = Σ_k X[q, k, c] by_column[c, k, m]."""
     K = len(slots)
@@ -44,7 +45,7 @@ def forward(X: Array, by_column: Array, slots: Slots, out: Array) -> None:
                 _weighted_rows(column, by_column[c], K, slots, target[c])
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def input_gradient(grad: Array, by_output: Array, slots: Slots, d_X: Array) -> None:
     """d_X[q, k, c] = Σ_m grad[q, c, m] by_output[c, m, k]."""
     K = len(slots)
@@ -59,7 +60,7 @@ def input_gradient(grad: Array, by_output: Array, slots: Slots, d_X: Array) -> N
                     target[k, c] = column[k]
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def weight_gradient(X: Array, grad: Array, sums: Array) -> None:
     """sums[chunk, c, k, m] = Σ over the points q of a chunk of X[q, k, c] grad[q, c, m]."""
     Q, K = X.shape[0], X.shape[1]

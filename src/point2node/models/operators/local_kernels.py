@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
+from point2node.geometry.compiling import kernel
 from point2node.models.operators.tile_kernels import (
     BLOCK,
     SUMS,
@@ -60,7 +61,7 @@ def _take_largest(T: Array, W: int, best: Array, winner: Array) -> None:
             winner[c] = number if larger else winner[c]
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def forward(
     V: Array, Q: Array, X: Array, neighbours: Array, B: int, slots: Slots, weights: Array, winners: Array, out: Array
 ) -> None:
@@ -98,7 +99,7 @@ def forward(
                         numbers[c] = np.uint8(winner[c])
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def logit_gradient(
     grad: Array, V: Array, neighbours: Array, B: int, weights: Array, winners: Array, d_logits: Array
 ) -> None:
@@ -133,7 +134,7 @@ def logit_gradient(
                     d_w[x, y] = weights[q, x, y] * (d_w[x, y] - mean)
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def value_gradient(grad: Array, neighbours: Array, B: int, weights: Array, winners: Array, d_V: Array) -> None:
     """d_V[n_y, c] += weights[q, winners[q, c], y] grad[q, c]; d_V holds zeros on entry.
 
@@ -158,7 +159,7 @@ def value_gradient(grad: Array, neighbours: Array, B: int, weights: Array, winne
                     row[c] += share[winner[c]] * g[c]
 
 
-@njit(parallel=True, nogil=True, fastmath=SUMS, cache=True)
+@kernel(parallel=True, fastmath=SUMS)
 def projection_gradient(
     Q: Array, X: Array, neighbours: Array, B: int, slots: Slots, d_logits: Array, d_Q: Array, d_X: Array
 ) -> None:

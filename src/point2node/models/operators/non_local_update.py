@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
+
+from point2node.geometry.threads import match_torch_threads
+from point2node.models.operators.kernel_arguments import rows_of
+from point2node.models.operators.non_local_kernels import exponentiate, softmax_gradient
+from point2node.models.operators.switch import use_kernels
 
 COLUMNS = 2048
 TILE = 1024 * COLUMNS
@@ -34,16 +40,13 @@ class _TiledNonLocalUpdate(torch.autograd.Function):
         log_sum = V.new_empty(*V.shape[:2], 1)
         scratch = V.new_empty(TILE)
         for rows in _row_tiles(*V.shape[:2]):
-            result, largest = out[rows], V.new_full((1,), -torch.inf)
-            total = V.new_zeros(1)
+            result = out[rows]
+            largest = V.new_full((*result.shape[:2], 1), -torch.inf)
+            total = torch.zeros_like(largest)
             for columns in _column_tiles(rows, V.shape[1]):
-                S = _product(Q[rows], X[columns].mT, scratch)
-                largest_so_far = torch.maximum(largest, S.amax(dim=-1, keepdim=True))
-                shrink = (largest - largest_so_far).exp()  # what was summed up used the old maximum
-                P = S.sub_(largest_so_far).exp_()
-                total = total * shrink + P.sum(dim=-1, keepdim=True)
+                P = _product(Q[rows], X[columns].mT, scratch)
+                shrink = _exponentiate_(P, largest, total)
                 result.mul_(shrink).baddbmm_(P, V[columns])
-                largest = largest_so_far
             result.div_(total)
             log_sum[rows] = largest + total.log()
         ctx.save_for_backward(V, Q, X, out, log_sum)
@@ -59,12 +62,42 @@ class _TiledNonLocalUpdate(torch.autograd.Function):
         for rows in _row_tiles(*V.shape[:2]):
             delta = (grad[rows] * out[rows]).sum(dim=-1, keepdim=True)
             for columns in _column_tiles(rows, V.shape[1]):
-                P = _product(Q[rows], X[columns].mT, scratch).sub_(log_sum[rows]).exp_()
+                P = _product(Q[rows], X[columns].mT, scratch)
+                d_S = _product(grad[rows], V[columns].mT, d_scratch)
+                _differentiate_(P, d_S, log_sum[rows], delta)
                 d_V[columns].baddbmm_(P.mT, grad[rows])
-                d_S = _product(grad[rows], V[columns].mT, d_scratch).sub_(delta).mul_(P)
                 d_Q[rows].baddbmm_(d_S, X[columns])
                 d_X[columns].baddbmm_(d_S.mT, Q[rows])
         return d_V, d_Q, d_X
+
+
+def _exponentiate_(S: Tensor, largest: Tensor, total: Tensor) -> Tensor:
+    """See ``non_local_kernels.exponentiate``; returns ``shrink``. S (B, rows, columns), the others (B, rows, 1)."""
+    if use_kernels(S):
+        shrink = torch.empty_like(largest)
+        match_torch_threads()
+        exponentiate(rows_of(S), _column(largest), _column(total), _column(shrink))
+        return shrink
+    new_largest = torch.maximum(largest, S.amax(dim=-1, keepdim=True))
+    shrink = (largest - new_largest).exp()
+    total.mul_(shrink).add_(S.sub_(new_largest).exp_().sum(dim=-1, keepdim=True))
+    largest.copy_(new_largest)
+    return shrink
+
+
+def _differentiate_(S: Tensor, d_P: Tensor, log_sum: Tensor, delta: Tensor) -> None:
+    """See ``non_local_kernels.softmax_gradient``."""
+    if use_kernels(S):
+        match_torch_threads()
+        softmax_gradient(rows_of(S), rows_of(d_P), _column(log_sum), _column(delta))
+    else:
+        S.sub_(log_sum).exp_()
+        d_P.sub_(delta).mul_(S)
+
+
+def _column(numbers: Tensor) -> npt.NDArray[Any]:
+    """One number a row, as an array; a view for what is contiguous, which all that is written to is."""
+    return numbers.detach().reshape(-1).numpy()  # type: ignore[no-any-return, unused-ignore]
 
 
 Tile = tuple[slice, slice]

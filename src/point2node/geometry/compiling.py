@@ -1,0 +1,102 @@
+"""Compiling kernels, with the machine code kept on disk in a way that processes and read-only installations can share.
+
+numba's own cache has three gaps. Where no folder can be written to, importing a kernel fails. Two processes that
+compile a kernel for different arguments at the same time may swap each other's code, since both number their files
+alike. And code is not renewed when only a function in another file has changed. Here a file's name says all that the
+code in it depends on: it is written once, whole, and never becomes wrong.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import pickle
+import sys
+import uuid
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numba
+from numba.core.caching import FunctionCache
+from numba.core.serialize import dumps
+
+Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+
+def kernel(**options: Any) -> Callable[[Kernel], Kernel]:
+    """``numba.njit(**options)`` for a function that Python calls; kept on disk wherever that is possible.
+
+    It runs without Python's global lock, so that threads can work on clouds of their own.
+    """
+
+    def decorate(function: Kernel) -> Kernel:
+        compiled = numba.njit(nogil=True, **options)(function)
+        with suppress(RuntimeError):  # no folder to write to: each process compiles what it uses
+            compiled._cache = _CodeCache(function)
+        return compiled
+
+    return decorate
+
+
+class _CodeCache(FunctionCache):
+    """numba's choice of the folder, with files of our own in it."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function)  # type: ignore[no-untyped-call, unused-ignore]
+        files = _CodeFiles(Path(self.cache_path), self._impl.filename_base, _stamp(function))
+        self._cache_file: Any = files
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Keep the code; where that fails, on a full disk say, this process has it and the next compiles again."""
+        with suppress(OSError):
+            super().save_overload(sig, data)  # type: ignore[no-untyped-call, unused-ignore]
+
+
+class _CodeFiles:
+    """The compiled forms of one function."""
+
+    def __init__(self, folder: Path, name: str, stamp: str) -> None:
+        self._folder, self._name, self._stamp = folder, name, stamp
+
+    def load(self, key: object) -> Any:
+        """The code for a key, or None."""
+        try:
+            return pickle.loads(self._path(key).read_bytes())  # as trusted as the .pyc files beside it
+        except OSError:
+            return None
+
+    def save(self, key: object, code: Any) -> None:
+        """Keep the code in a file that appears whole."""
+        path = self._path(key)
+        unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
+        try:
+            unfinished.write_bytes(dumps(code))  # type: ignore[no-untyped-call, unused-ignore]
+            unfinished.replace(path)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _path(self, key: object) -> Path:
+        """``key`` holds the types of the arguments, the processor and the function's own code."""
+        digest = hashlib.sha256(repr((key, self._stamp, numba.__version__)).encode()).hexdigest()
+        return self._folder / f"{self._name}.{digest[:32]}.nbc"
+
+
+def _stamp(function: Callable[..., Any]) -> str:
+    """A digest of the files that a function's code comes from: its own and those of the functions it may call."""
+    digest = hashlib.sha256()
+    for path in sorted(_sources(function.__module__, set())):
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def _sources(module: str, seen: set[Path]) -> set[Path]:
+    """The module's file and those of the functions that it has imported from the same package."""
+    file = sys.modules[module].__file__
+    if file is not None and Path(file) not in seen:
+        seen.add(Path(file))
+        for value in list(vars(sys.modules[module]).values()):
+            home = getattr(value, "__module__", None) or ""
+            if callable(value) and home.partition(".")[0] == module.partition(".")[0]:
+                _sources(home, seen)
+    return seen

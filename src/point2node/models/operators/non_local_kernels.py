@@ -1,0 +1,47 @@
+"""What happens to a tile of non-local correlations between the matrix products, one pass over each of its rows."""
+
+from __future__ import annotations
+
+from numba import prange
+
+from point2node.geometry.compiling import kernel
+from point2node.models.operators.exponential_kernels import exp
+from point2node.models.operators.tile_kernels import SUMS, Array
+
+BLOCK = 32
+"""Rows in a work item."""
+
+
+@kernel(parallel=True, fastmath=SUMS)
+def exponentiate(S: Array, largest: Array, total: Array, shrink: Array) -> None:
+    """One step of the online softmax: S[i, j] = exp(S[i, j] − m[i]), with m the largest value met so far.
+
+    ``largest`` becomes m; ``total`` is brought to the new maximum and grows by the row's sum; ``shrink`` is the factor
+    that brings what was summed up with the old maximum to the new one.
+    """
+    M, N = S.shape
+    for block in prange((M + BLOCK - 1) // BLOCK):
+        for i in range(block * BLOCK, min(block * BLOCK + BLOCK, M)):
+            row = S[i]
+            top = largest[i]
+            for j in range(N):
+                top = row[j] if row[j] > top else top
+            row_sum = S.dtype.type(0)
+            for j in range(N):
+                row[j] = exp(row[j] - top)
+                row_sum += row[j]
+            shrink[i] = exp(largest[i] - top)
+            total[i] = total[i] * shrink[i] + row_sum
+            largest[i] = top
+
+
+@kernel(parallel=True, fastmath=SUMS)
+def softmax_gradient(S: Array, d_P: Array, log_sum: Array, delta: Array) -> None:
+    """S becomes P = exp(S − log_sum), and d_P becomes d_S = P ∘ (d_P − delta)."""
+    M, N = S.shape
+    for block in prange((M + BLOCK - 1) // BLOCK):
+        for i in range(block * BLOCK, min(block * BLOCK + BLOCK, M)):
+            row, gradient = S[i], d_P[i]
+            for j in range(N):
+                row[j] = exp(row[j] - log_sum[i])
+                gradient[j] = row[j] * (gradient[j] - delta[i])

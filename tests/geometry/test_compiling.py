@@ -1,0 +1,127 @@
+"""Kernels of a small package in a folder of its own, compiled by real processes."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+KERNELS = """
+from point2node.geometry.compiling import kernel
+from shelf.factors import factor
+
+@kernel()
+def scale(x):
+    return factor() * x
+"""
+FACTORS = """
+from numba import njit
+
+@njit
+def factor():
+    return {}
+"""
+USE = """
+import sys
+import numpy as np
+from shelf.kernels import scale
+for dtype in sys.argv[1:]:
+    print(scale(np.dtype(dtype).type(3)), sum(scale.stats.cache_hits.values()))
+"""
+
+
+@pytest.fixture
+def shelf(tmp_path):
+    package = tmp_path / "shelf"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "kernels.py").write_text(KERNELS)
+    (package / "factors.py").write_text(FACTORS.format(2))
+    return package
+
+
+def start(shelf, *dtypes, **environment):
+    paths = os.pathsep.join([str(shelf.parent), *sys.path])
+    environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", **environment}
+    command = [sys.executable, "-c", USE, *dtypes]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+
+def finish(process):
+    output, errors = process.communicate()
+    assert process.returncode == 0, errors
+    assert not errors
+    return [tuple(map(float, line.split())) for line in output.splitlines()]
+
+
+def use(shelf, *dtypes, **environment):
+    """(result of the kernel on 3, pieces of code found on disk so far) for each type of number."""
+    return finish(start(shelf, *dtypes, **environment))
+
+
+def code_in(folder):
+    return sorted(path.name for path in folder.rglob("*") if ".nbc" in path.name)
+
+
+def block_in_tree(shelf):
+    """Even the administrator cannot make a folder where a file is."""
+    shutil.rmtree(shelf / "__pycache__", ignore_errors=True)
+    (shelf / "__pycache__").touch()
+
+
+def test_the_second_process_finds_the_code_of_the_first(shelf):
+    assert use(shelf, "f4", "f8") == [(6, 0), (6, 0)]
+    assert len(code_in(shelf)) == 2
+    assert use(shelf, "f4", "f8") == [(6, 1), (6, 2)]
+    assert len(code_in(shelf)) == 2
+
+
+def test_code_is_renewed_when_a_function_in_another_file_changes(shelf):
+    use(shelf, "f4")
+    (shelf / "factors.py").write_text(FACTORS.format(5))
+    assert use(shelf, "f4") == [(15, 0)]
+    (shelf / "factors.py").write_text(FACTORS.format(2))
+    assert use(shelf, "f4") == [(6, 1)]
+
+
+def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(shelf):
+    processes = [start(shelf, dtype) for dtype in ("i4", "f4", "f8", "f8")]
+    assert [finish(process)[0][0] for process in processes] == [6, 6, 6, 6]
+    assert use(shelf, "i4", "f4", "f8") == [(6, 1), (6, 2), (6, 3)]
+    assert len(code_in(shelf)) == 3
+
+
+def test_beside_a_read_only_package_code_is_kept_in_the_users_cache(shelf, tmp_path):
+    block_in_tree(shelf)
+    home = {"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    assert use(shelf, "f4", **home) == [(6, 0)]
+    assert use(shelf, "f4", **home) == [(6, 1)]
+
+
+def test_with_no_place_for_it_code_is_compiled_in_memory(shelf):
+    block_in_tree(shelf)
+    nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null/cache", "NUMBA_CACHE_DIR": "/dev/null/numba"}
+    assert use(shelf, "f4", **nowhere) == [(6, 0)]
+    assert use(shelf, "f4", **nowhere) == [(6, 0)]
+
+
+def test_a_folder_that_can_no_longer_be_written_to_does_no_harm(shelf):
+    program = (
+        "import pathlib, shutil, sys\nfrom shelf.kernels import scale\n"
+        "folder = pathlib.Path(sys.argv[1])\nshutil.rmtree(folder)\nfolder.touch()\nassert scale(3) == 6"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(shelf.parent), *sys.path])}
+    subprocess.run([sys.executable, "-c", program, shelf / "__pycache__"], env=environment, check=True)
+
+
+@pytest.mark.slow
+def test_the_package_works_with_no_place_for_its_code():
+    program = "import torch, point2node\nx = torch.rand(1, 40, 3)\npoint2node.dilated_k_nearest_neighbours(x, x, 4)"
+    environment = {
+        **os.environ,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+        "NUMBA_CACHE_DIR": "/dev/null/numba",
+        "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator",
+    }
+    subprocess.run([sys.executable, "-c", program], env=environment, check=True)
