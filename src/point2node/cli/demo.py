@@ -82,6 +82,7 @@ def _find_weights(name: str | None, out: Path) -> Trained:
 
 
 def _print_scores(scene: LabelledScene, trained: Trained) -> None:
+    import numpy as np
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -95,7 +96,7 @@ def _print_scores(scene: LabelledScene, trained: Trained) -> None:
         table.add_column(heading, justify="right")
     for place, one in enumerate(scene.classes):
         iou = scored.scores.iou[str(place)]
-        present = int((scene.truth == place).sum())
+        present = int(np.count_nonzero(scene.truth == place))
         table.add_row(one.name, f"{present:,}", f"{100 * iou:.1f} %" if present else "absent")
     Console().print(table)
     scores = scored.scores
