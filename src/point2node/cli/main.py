@@ -15,6 +15,7 @@ from point2node.cli.models import models
 from point2node.cli.prepare import prepare
 from point2node.cli.report import report
 from point2node.cli.train import train
+from point2node.cli.view import view
 from point2node.core.errors import InputError
 
 
@@ -58,3 +59,4 @@ app.command()(train)
 app.command()(evaluate)
 app.command()(ablate)
 app.command()(report)
+app.command()(view)
