@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 
 import viser
@@ -51,7 +53,8 @@ class Viewer:
         self._scans, self._options, self._most_megabytes = scans, options or Options(), most_megabytes
         self._sessions: dict[int, Session] = {}
         self._host = host
-        self.server = PrivateServer(host=host, port=port, label="Point2Node", verbose=False)
+        with redirect_stdout(StringIO()):  # viser prints a box around its addresses; our line says it
+            self.server = PrivateServer(host=host, port=port, label="Point2Node", verbose=False)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         self.server.gui.main_panel.dock_right()
         self.server.on_client_connect(self._welcome)

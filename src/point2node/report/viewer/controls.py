@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
@@ -17,6 +18,7 @@ from point2node.report.viewer.colouring import MEANINGS
 
 SMALLEST, LARGEST, USUAL = 0.004, 0.08, 0.02
 """Point sizes in metres."""
+CUT_STEP = 0.05
 HIDDEN = (222, 226, 230)
 WHY_WIDTH = 340
 EXPLANATION = "explanation"
@@ -53,7 +55,9 @@ class Controls:
 
     def __post_init__(self) -> None:
         gui = self.client.gui
-        self.title = gui.add_markdown("**Point2Node**: label a scan, click a point to see why.")
+        self.title = gui.add_markdown(
+            "Open a scan: it is labelled here. Then click a point to see why it has its label."
+        )
         self.scan = gui.add_dropdown("Scan", self.scans or ("none yet",), visible=len(self.scans) > 1)
         self._upload_order = gui.add_markdown("", visible=False).order
         self.upload = self._add_upload()
@@ -62,7 +66,9 @@ class Controls:
         with gui.add_folder("View"):
             self.way = gui.add_dropdown("Colour by", ("height",))
             self.meaning = gui.add_markdown("")
-            self.cut = gui.add_slider("Cut above (m)", 0.0, 3.0, 0.05, 3.0, hint="Hides what is higher: the ceiling.")
+            self.cut = gui.add_slider(
+                "Cut above (m)", 0.0, 3.0, CUT_STEP, 3.0, hint="Hides what is higher: the ceiling."
+            )
             self.size = gui.add_slider("Point size (m)", SMALLEST, LARGEST, 0.002, USUAL)
         self.legend = gui.add_folder("Classes (click to hide)", visible=False)
         with gui.add_folder("How the scan is read", expand_by_default=False):
@@ -77,7 +83,8 @@ class Controls:
         with self.why.add_tab("Why this label?"):
             self.back = gui.add_button("Back to labels", icon=viser.Icon.ARROW_BACK_UP)
             self.reasons = gui.add_html("")
-        self.why.float(x=12, y=12, width=WHY_WIDTH)
+        self.why.dock_left()
+        self.why.set_width(WHY_WIDTH)
 
     def _add_upload(self) -> viser.GuiUploadButtonHandle:
         return self.client.gui.add_upload_button(
@@ -105,6 +112,12 @@ class Controls:
         self.progress.visible = share is not None
         if share is not None:
             put_value(self.progress, 100 * min(max(share, 0.0), 1.0))
+
+    def offer_cut(self, low: float, high: float, chosen: float) -> None:
+        """The heights between which a scan can be cut."""
+        self.cut.max = math.ceil((high + CUT_STEP) / CUT_STEP) * CUT_STEP
+        self.cut.min = min(math.floor(low / CUT_STEP) * CUT_STEP, 0.0)
+        put_value(self.cut, self.cut.max if chosen >= high else math.floor(chosen / CUT_STEP) * CUT_STEP)
 
     def offer_ways(self, names: tuple[str, ...], chosen: str) -> None:
         """What the points can be coloured by."""

@@ -44,7 +44,8 @@ def explanation_html(
             f"The painted points are its row of the non-local matrix: how much each of the {len(row):,} points that "
             f"the network saw in this pass counts in the update of this one. It is correlated only within its block of "
             f"{side:g} m × {side:g} m, which is outlined. The weights sum to 1; evenly shared, each would be "
-            f"{1 / len(row):.2g}. The strongest {_strongest_share(row):.0%} of the points hold half of them."
+            f"{1 / len(row):.2g}. The strongest {_strongest_share(row):.0%} of the points hold half of them. "
+            "Points above the cut are not painted."
         ),
         _heading("Its local graph"),
         _scale(GRAPH_MAP, "0", f"{explanation.edges.max():.2g}"),

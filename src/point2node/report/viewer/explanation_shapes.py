@@ -11,7 +11,7 @@ from point2node.engine.explaining import PointExplanation
 from point2node.report.viewer.colouring import Colours, ramp, row_shares
 from point2node.report.viewer.scan import Floats, Scan
 
-ROW_MAP = "plasma"
+ROW_MAP = "YlOrRd"
 GRAPH_MAP = "cool"
 # the corners of a box, by which end of x, y and z they lie at, in the order of its twelve edges
 EDGES = (

@@ -15,7 +15,7 @@ OUTLINE = (60, 60, 60)
 MARK = (240, 0, 90)
 PAINTED_SIZE = 1.8
 """Painted points are drawn larger than the others by this factor."""
-VIEW_FROM = np.array([0.55, -0.85, 0.95])
+VIEW_FROM = np.array([0.4, -0.75, 1.25])
 """The direction in which the camera starts, from the middle of the scan, over its longer side."""
 
 
@@ -40,8 +40,8 @@ class SceneView:
         away = max(0.95 * float(np.linalg.norm(extent)), 0.5)
         camera = self._client.camera
         camera.up_direction = (0.0, 0.0, 1.0)
+        camera.position = middle + away * across / np.linalg.norm(across)  # moves what is looked at along
         camera.look_at = middle
-        camera.position = middle + away * across / np.linalg.norm(across)
 
     def draw_points(self, xyz: Floats, colours: Colours, visible: NDArray[np.bool_], size: float) -> None:
         """Draw the visible ones; only what has changed is sent."""
@@ -64,16 +64,17 @@ class SceneView:
         """Another scan follows."""
         self._mask = None
 
-    def draw_explanation(self, shapes: ExplanationShapes, size: float) -> None:
-        """Draw the painted block, its outline, the local graph and the point over the scan."""
+    def draw_explanation(self, shapes: ExplanationShapes, size: float, cut: float) -> None:
+        """Draw the painted block up to the cut, its outline, the local graph and the point over the scan."""
         scene = self._client.scene
+        low = shapes.block[:, 2] <= cut
         with self._client.atomic():
             scene.remove_by_name(WHY)
             scene.add_frame(WHY, show_axes=False)
             scene.add_point_cloud(
                 f"{WHY}/block",
-                shapes.block,
-                shapes.row,
+                shapes.block[low],
+                shapes.row[low],
                 point_size=PAINTED_SIZE * size,
                 point_shape="circle",
                 point_shading="flat",

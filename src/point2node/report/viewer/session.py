@@ -20,7 +20,7 @@ from point2node.data.files import read
 from point2node.engine.explaining import Explainer
 from point2node.engine.labelled import Labelled
 from point2node.report.viewer.colouring import fade, paint, ways
-from point2node.report.viewer.controls import EXPLANATION, Controls, put_value
+from point2node.report.viewer.controls import EXPLANATION, Controls
 from point2node.report.viewer.downloads import labelled_files
 from point2node.report.viewer.explanation_panel import explanation_html
 from point2node.report.viewer.explanation_shapes import ExplanationShapes, shape_explanation
@@ -30,12 +30,13 @@ from point2node.report.viewer.scene_view import SceneView
 from point2node.report.viewer.uploads import read_upload, shown_name
 from point2node.report.viewer.workbench import Abandoned, Workbench
 
-FADED = 0.28
-"""What is left of the colours of a scan behind an explanation."""
+FADED = 0.22
+"""What is left of the colours of a scan behind an explanation; its points are smaller, too."""
+FADED_SIZE = 0.6
 BELOW_TOP = 0.35
 """Metres below the top at which a scan is cut at first, so that one looks into a room and not at its ceiling."""
-LOWEST_CUT_ROOM = 1.8
-"""Metres: lower scans are not cut at first."""
+LOWEST_ROOM = 1.8
+"""Metres: what is lower is no room, and not cut at first."""
 
 
 class Session:
@@ -161,11 +162,7 @@ class Session:
             self._check(job)
             self._scan, self._labelled, self._explainer = scan, None, None
             self._drop_explanation()
-            top = float(np.quantile(scan.xyz[:, 2], 0.99))
-            highest = max(float(scan.xyz[:, 2].max()), 0.1) + 0.05
-            self._controls.cut.max = highest
-            self._controls.cut.min = min(float(scan.xyz[:, 2].min()), 0.0)
-            put_value(self._controls.cut, top - BELOW_TOP if top > LOWEST_CUT_ROOM else highest)
+            self._controls.offer_cut(*heights(scan))
             self._controls.save.disabled = True
             self._controls.offer_classes((), {}, self.redraw)
             names = ways(scan, None)
@@ -199,19 +196,21 @@ class Session:
             scan, labelled, controls = self._scan, self._labelled, self._controls
             if scan is None:
                 return
-            way, size = str(controls.way.value), float(controls.size.value)
+            way, size, cut = str(controls.way.value), float(controls.size.value), float(controls.cut.value)
             explaining = way == EXPLANATION and self._shapes is not None
-            wanted = (scan, labelled, way, controls.hidden, float(controls.cut.value), size, id(self._shapes))
+            wanted = (scan, labelled, way, controls.hidden, cut, size, self._shapes)
             if wanted == self._drawn:
                 return
             self._drawn = wanted
             colours = paint(scan, labelled, "class" if explaining else way)
             with self._client.atomic():
-                self._view.draw_points(scan.xyz, fade(colours, FADED) if explaining else colours, self._visible(), size)
-                if explaining and self._shapes is not None:
-                    self._view.draw_explanation(self._shapes, size)
-                else:
+                if not explaining or self._shapes is None:
+                    self._view.draw_points(scan.xyz, colours, self._visible(), size)
                     self._view.remove_explanation()
+                else:
+                    faded = fade(colours, FADED)
+                    self._view.draw_points(scan.xyz, faded, self._visible(), FADED_SIZE * size)
+                    self._view.draw_explanation(self._shapes, size, cut)
             controls.why.visible = explaining
 
     def _visible(self) -> NDArray[np.bool_]:
@@ -298,6 +297,13 @@ class Session:
     def _check(self, job: int) -> None:
         if not self._is_current(job):
             raise Abandoned
+
+
+def heights(scan: Scan) -> tuple[float, float, float]:
+    """The lowest and the highest height of a scan, and the one above which it is cut at first."""
+    low, high = float(scan.xyz[:, 2].min()), float(scan.xyz[:, 2].max())
+    top = float(np.quantile(scan.xyz[:, 2], 0.99))
+    return low, high, top - BELOW_TOP if top > LOWEST_ROOM else high
 
 
 def describe(scan: Scan, labelled: Labelled) -> str:
