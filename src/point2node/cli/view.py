@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import sys
-import threading
 from pathlib import Path
+from threading import Event
 from typing import Annotated
 
 import typer
 
-from point2node.core.errors import InputError
+from point2node.core.errors import InputError, unknown_choice
 
 
 def view(
@@ -31,8 +32,10 @@ def view(
 
     check_library()
     from point2node.engine.labelling import Options, load
-    from point2node.report.viewer.app import LOOPBACK, Viewer
+    from point2node.report.viewer.app import LOOPBACK, Viewer, check_host
 
+    check_options(scale, up)
+    check_host(host)
     scans = {} if scan is None else find_scans(scan)
     viewer = Viewer(
         load(weights), scans, Options(scale=scale, up=up, color=color), host=host, port=port, most_megabytes=max_upload
@@ -47,9 +50,19 @@ def view(
 
         webbrowser.open(url)
     try:
-        threading.Event().wait()
+        Event().wait()
     except KeyboardInterrupt:
         viewer.stop()
+
+
+def check_options(scale: float, up: str) -> None:
+    """Refuse what no scan can be read with."""
+    from point2node.engine.input_frame import UPWARDS
+
+    if not (math.isfinite(scale) and scale > 0):
+        raise InputError("--scale", expected="a number above 0", found=str(scale))
+    if up not in UPWARDS:
+        raise unknown_choice("--up", up, UPWARDS)
 
 
 def find_scans(path: Path) -> dict[str, Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Mapping
 from contextlib import redirect_stdout
 from io import StringIO
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import viser
 
+from point2node.core.errors import InputError
+from point2node.data.files.replacing import reason
 from point2node.engine.labelling import Labeller, Options
 from point2node.report.viewer.controls import Controls
 from point2node.report.viewer.session import Session
@@ -17,6 +20,14 @@ from point2node.report.viewer.workbench import Workbench
 LOOPBACK = ("127.0.0.1", "localhost", "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 BRAND = (66, 99, 235)
+
+
+def check_host(host: str) -> None:
+    """Refuse an address that is none of this machine's; viser would look for a free port there forever."""
+    try:
+        socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
+    except OSError as error:
+        raise InputError("--host", expected="an address of this machine", found=f"{host} ({reason(error)})") from error
 
 
 class PrivateServer(viser.ViserServer):

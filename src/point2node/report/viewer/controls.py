@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
+from html import escape
 from typing import Any
 
 import viser
@@ -52,6 +53,8 @@ class Controls:
     scans: tuple[str, ...]
     options: Options
     classes: list[ClassButton] = field(default_factory=list)
+    on_switch: Callable[[], None] = lambda: None
+    """Called when a class is hidden or shown again."""
 
     def __post_init__(self) -> None:
         gui = self.client.gui
@@ -61,7 +64,7 @@ class Controls:
         self.scan = gui.add_dropdown("Scan", self.scans or ("none yet",), visible=len(self.scans) > 1)
         self._upload_order = gui.add_markdown("", visible=False).order
         self.upload = self._add_upload()
-        self.status = gui.add_markdown("")
+        self.status = gui.add_html("")  # no Markdown: viser runs what stands in braces there
         self.progress = gui.add_progress_bar(0, visible=False, animated=True)
         with gui.add_folder("View"):
             self.way = gui.add_dropdown("Colour by", ("height",))
@@ -100,11 +103,11 @@ class Controls:
 
     def say(self, text: str) -> None:
         """One line below the buttons."""
-        self.status.content = text
+        self.status.content = f"<div style='padding:2px 10px 6px;font-size:13px;line-height:1.4'>{escape(text)}</div>"
 
     def warn(self, title: str, text: str) -> None:
         """What went wrong, both as a notification and where it stays."""
-        self.status.content = f"⚠ {text}"
+        self.say(f"⚠ {text}")
         self.client.add_notification(title, text, color="red", auto_close_seconds=20)
 
     def show_progress(self, share: float | None) -> None:
@@ -125,10 +128,8 @@ class Controls:
         put_value(self.way, chosen)
         self.meaning.content = f"*{MEANINGS.get(chosen, 'the point that you clicked, and what it looked at')}*"
 
-    def offer_classes(
-        self, entries: tuple[SemanticClass, ...], counts: dict[str, int], tell: Callable[[], None]
-    ) -> None:
-        """The legend: the classes that occur, the most frequent first; ``tell`` is called when one is switched."""
+    def offer_classes(self, entries: tuple[SemanticClass, ...], counts: dict[str, int]) -> None:
+        """The legend: the classes that occur, the most frequent first."""
         for old in self.classes:
             old.handle.remove()
         self.classes = []
@@ -137,15 +138,15 @@ class Controls:
             for entry in sorted((one for one in entries if counts[one.name]), key=lambda one: -counts[one.name]):
                 label = f"{entry.name}: {counts[entry.name]:,} ({counts[entry.name] / total:.1%})"
                 button = ClassButton(entry, self.client.gui.add_button(label, icon=viser.Icon.EYE, color=entry.colour))
-                button.handle.on_click(partial(self._switch, button, tell))
+                button.handle.on_click(partial(self._switch, button))
                 self.classes.append(button)
         self.legend.visible = bool(self.classes)
 
-    def _switch(self, button: ClassButton, tell: Callable[[], None], event: object) -> None:
+    def _switch(self, button: ClassButton, event: object) -> None:
         button.shown = not button.shown
         button.handle.icon = viser.Icon.EYE if button.shown else viser.Icon.EYE_OFF
         button.handle.color = button.entry.colour if button.shown else HIDDEN
-        tell()
+        self.on_switch()
 
     @property
     def hidden(self) -> frozenset[int]:

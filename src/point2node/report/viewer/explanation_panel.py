@@ -19,22 +19,20 @@ STRONGEST = 3
 BAR, DIM = "#4263eb", "#adb5bd"
 BRANCHES = {"nodes": DIM, "local": "#f76707", "non_local": "#7048e8"}
 WIDTH, HEIGHT = 300, 54
-HINT = "Click a point of the labelled scan to see why it has its label."
 
 
 def explanation_html(
     explanation: PointExplanation,
     shapes: ExplanationShapes,
     classes: tuple[SemanticClass, ...],
-    label: int,
+    label: str,
     confidence: float,
     side: float,
 ) -> str:
-    """Everything that the panel says of one point."""
-    name = next((one.name for one in classes if one.value == label), "no label")
+    """Everything that the panel says of one point, which is labelled ``label``."""
     row = explanation.non_local
     sections = (
-        f"<p style='margin:0 0 6px'>Point {explanation.point:,} is labelled <b>{escape(name)}</b>, with a mean "
+        f"<p style='margin:0 0 6px'>Point {explanation.point:,} is labelled <b>{escape(label)}</b>, with a mean "
         f"probability of {confidence:.2f} over all the passes that saw it.</p>",
         _heading("One pass on the block around it"),
         _probabilities(explanation.probabilities, classes),

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,8 +34,8 @@ class Scan:
     """(S,) numbers of the points that are drawn."""
     xyz: Floats
     """(S, 3) where they are drawn: metres, z up, floor at 0."""
-    key: Hashable = None
-    """What scans with the same labels have in common; None for a visitor's own."""
+    path: Path | None = None
+    """The file that all visitors can choose; None for a visitor's own."""
 
     @property
     def is_thinned(self) -> bool:
@@ -48,11 +48,11 @@ class Scan:
 
 
 def place_scan(
-    name: str, suffix: str, cloud: PointCloud, options: Options, key: Hashable = None, most: int = MOST_SHOWN
+    name: str, suffix: str, cloud: PointCloud, options: Options, path: Path | None = None, most: int = MOST_SHOWN
 ) -> Scan:
     """Place a cloud upright and choose at most ``most`` of its points, at random and always the same ones."""
     placement = place(cloud, options.scale, options.up, name)
     places = np.arange(len(placement.numbers))
     if len(places) > most:
         places = np.sort(np.random.default_rng(0).choice(len(places), most, replace=False))
-    return Scan(name, suffix, cloud, options, placement, placement.numbers[places], placement.xyz[places], key)
+    return Scan(name, suffix, cloud, options, placement, placement.numbers[places], placement.xyz[places], path)

@@ -64,8 +64,8 @@ class SceneView:
         """Another scan follows."""
         self._mask = None
 
-    def draw_explanation(self, shapes: ExplanationShapes, size: float, cut: float) -> None:
-        """Draw the painted block up to the cut, its outline, the local graph and the point over the scan."""
+    def draw_explanation(self, shapes: ExplanationShapes, name: str, size: float, cut: float) -> None:
+        """Draw the painted block up to the cut, its outline, the local graph and the named point over the scan."""
         scene = self._client.scene
         low = shapes.block[:, 2] <= cut
         with self._client.atomic():
@@ -86,6 +86,8 @@ class SceneView:
                     f"{WHY}/graph", shapes.graph, shapes.graph_colours, thickness=3, thickness_units="screen"
                 )
             scene.add_icosphere(f"{WHY}/point", radius=1.6 * size, color=MARK, position=shapes.point, cast_shadow=False)
+
+            scene.add_label(f"{WHY}/name", name, position=shapes.point, anchor="bottom-left")
 
     def remove_explanation(self) -> None:
         """Leave the scan alone."""

@@ -7,6 +7,7 @@ from pathlib import Path, PurePath
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import READABLE, read
+from point2node.data.files.replacing import replacing
 
 MEGABYTE = 1_000_000
 LONGEST_NAME = 60
@@ -34,8 +35,9 @@ def read_upload(name: str, content: bytes, folder: Path, most_megabytes: float) 
     """The cloud in an upload. Of its name only the suffix, one of ours, reaches the disk."""
     suffix = check_upload(name, len(content), most_megabytes)
     kept = folder / f"upload{suffix}"
-    kept.write_bytes(content)
     try:
+        with replacing(kept) as stream:
+            stream.write(content)
         return read(kept)
     except InputError as error:  # the visitor knows the file by its own name, not by ours
         raise InputError(
@@ -47,7 +49,7 @@ def read_upload(name: str, content: bytes, folder: Path, most_megabytes: float) 
 
 
 def shown_name(name: str) -> str:
-    """A visitor's file name fit to be shown: its last part, short, printable, and without marks of Markdown or HTML."""
+    """A file name fit to be shown, and to be saved under: its last part, short, without signs that mean anything."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     plain = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in last)
     return plain[-LONGEST_NAME:].strip() or "upload"

@@ -36,12 +36,13 @@ class Workbench:
     def label(self, scan: Scan, report: Report, waiting: Callable[[], None]) -> Labelled:
         """The labels of a scan; both callbacks may raise ``Abandoned``."""
         with self._turn(waiting):
-            if scan.key is not None and scan.key in self._kept:
-                self._kept.move_to_end(scan.key)
-                return self._kept[scan.key]
+            key = _key(scan)
+            if key is not None and key in self._kept:
+                self._kept.move_to_end(key)
+                return self._kept[key]
             labelled = self.labeller(scan.cloud, scan.options, report, scan.name)
-            if scan.key is not None:
-                self._kept[scan.key] = labelled
+            if key is not None:
+                self._kept[key] = labelled
                 while len(self._kept) > MOST_KEPT:
                     self._kept.popitem(last=False)
             return labelled
@@ -59,3 +60,10 @@ class Workbench:
             yield
         finally:
             self._busy.release()
+
+
+def _key(scan: Scan) -> Hashable:
+    """What scans with the same labels have in common; None for a visitor's own and for a file that has gone."""
+    if scan.path is None or not scan.path.is_file():
+        return None
+    return scan.path, scan.path.stat().st_mtime_ns, scan.options
