@@ -74,6 +74,15 @@ def test_a_class_is_hidden_and_shown_by_its_entry_of_the_legend(visitor):
     assert len(client.scene.nodes["/scan"].points) == 598
 
 
+def test_with_every_class_hidden_nothing_is_drawn_until_one_comes_back(visitor):
+    client, controls, _ = visitor
+    for entry in controls.classes:
+        entry.handle.tell()
+    assert "/scan" not in client.scene.nodes
+    controls.classes[0].handle.tell()
+    assert len(client.scene.nodes["/scan"].points) > 0
+
+
 def test_every_way_to_colour_changes_the_colours(visitor):
     client, controls, _ = visitor
     seen = set()

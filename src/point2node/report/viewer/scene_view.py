@@ -45,6 +45,10 @@ class SceneView:
 
     def draw_points(self, xyz: Floats, colours: Colours, visible: NDArray[np.bool_], size: float) -> None:
         """Draw the visible ones; only what has changed is sent."""
+        if not visible.any():  # viser's page complains of clouds without points
+            self._client.scene.remove_by_name(SCAN)
+            self.forget_points()
+            return
         if self._points is not None and self._mask is not None and np.array_equal(self._mask, visible):
             self._points.colors = colours[visible]
             self._points.point_size = size
