@@ -11,12 +11,12 @@ import sys
 import time
 
 import numpy as np
+
 import point2node
+from benchmarks.measure import Row, own_peak_megabytes, write_rows
 from point2node.core.point_cloud import PointCloud
 from point2node.data.rooms import generate_room
 from point2node.engine.labelling import Labeller
-
-from benchmarks.measure import Row, own_peak_megabytes, write_rows
 
 POINTS_EACH = 100_000
 ROOMS_APART = 14.0
@@ -32,6 +32,7 @@ def building(points: int) -> PointCloud:
     for number in range(-(-points // POINTS_EACH)):
         room = rooms[number % DIFFERENT]
         corner = ROOMS_APART * np.array([number % 10, number // 10, 0])
+        assert room.rgb is not None
         parts.append(room.xyz - room.xyz.min(axis=0) + corner)
         colours.append(room.rgb)
     return PointCloud(np.concatenate(parts)[:points], rgb=np.concatenate(colours)[:points])

@@ -18,6 +18,7 @@ from point2node.cli.predict import predict
 from point2node.cli.prepare import prepare
 from point2node.cli.report import report
 from point2node.cli.train import train
+from point2node.cli.view import view
 from point2node.core.errors import InputError, LostProcessError
 
 
@@ -68,3 +69,4 @@ app.command()(train)
 app.command()(evaluate)
 app.command()(ablate)
 app.command()(report)
+app.command()(view)
