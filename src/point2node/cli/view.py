@@ -31,14 +31,20 @@ def view(
     from point2node.report.viewer.library import check_library
 
     check_library()
-    from point2node.engine.labelling import Options, load
+    from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.trained import load_trained
     from point2node.report.viewer.app import LOOPBACK, Viewer, check_host
 
     check_options(scale, up)
     check_host(host)
     scans = {} if scan is None else find_scans(scan)
     viewer = Viewer(
-        load(weights), scans, Options(scale=scale, up=up, color=color), host=host, port=port, most_megabytes=max_upload
+        Labeller(load_trained(weights)),
+        scans,
+        Options(scale=scale, up=up, color=color),
+        host=host,
+        port=port,
+        most_megabytes=max_upload,
     )
     taken = f" (port {port} is taken)" if port not in (0, viewer.port) else ""
     url = viewer.url

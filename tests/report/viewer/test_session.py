@@ -5,7 +5,7 @@ import pytest
 
 import point2node
 from point2node.core.classes import S3DIS
-from point2node.engine.labelled_files import sidecar_of
+from point2node.data.label_sidecar import sidecar_path
 from point2node.engine.labelling import Options
 from point2node.report.viewer.controls import EXPLANATION, Controls
 from point2node.report.viewer.session import Session
@@ -149,7 +149,7 @@ def test_the_labelled_scan_is_saved_in_its_own_format_with_its_classes(visitor, 
     assert len(saved) == 600
     assert np.array_equal(saved.xyz, point2node.read(tmp_path / "room.ply").xyz, equal_nan=True)
     assert saved.labels[:2].tolist() == [255, 255]
-    assert b'"ceiling"' in client.downloads[sidecar_of(tmp_path / "room_labelled.ply").name]
+    assert b'"ceiling"' in client.downloads[sidecar_path(tmp_path / "room_labelled.ply").name]
 
 
 def send(controls, name, content):

@@ -7,7 +7,7 @@ import torch
 
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.labelling import load
+from point2node.engine.loading import load
 from point2node.engine.weights import WeightsCard, write_weights
 
 SIDE = 1.5

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
+from point2node.data.label_sidecar import sidecar_path
 from point2node.engine.labelled import Labelled
-from point2node.engine.labelled_files import sidecar_of
 from point2node.report.viewer.scan import Scan
 
 
@@ -18,5 +18,5 @@ def labelled_files(scan: Scan, labelled: Labelled) -> list[tuple[str, bytes]]:
         target = PurePath(stem + written.suffix)
         return [
             (target.name, written.read_bytes()),
-            (sidecar_of(Path(target)).name, sidecar_of(written).read_bytes()),
+            (sidecar_path(Path(target)).name, sidecar_path(written).read_bytes()),
         ]
