@@ -1,8 +1,9 @@
-"""Put the weights of a finished run into the package, with their card.
+"""Put the weights of a run into the package, with their card.
 
-python docs/ship_weights.py RUN NAME WORDS... EVALUATION.json...
+python docs/ship_weights.py RUN NAME WORDS.yaml EVALUATION.json...
 
-WORDS.yaml holds what only a person can say: what, data, licence, limits, machine and the command.
+The best weights of the run are taken, or the last ones where training has not reached a validation. WORDS.yaml holds
+what only a person can say: what, data, licence, command, machine, hours, samples_per_second and limits.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import yaml
 
 from point2node.engine.model_card import ModelCard
 from point2node.engine.run_folder import RunFolder
+from point2node.engine.weights import read_weights
 
 FOLDER = Path(__file__).parents[1] / "src/point2node/weights"
 KEPT = ("split", "oa", "macc", "miou", "iou", "accuracy", "ece", "units", "trained_steps", "protocol", "single_vote")
@@ -27,20 +29,18 @@ def main() -> None:
     parser.add_argument("run", type=Path)
     parser.add_argument("name")
     parser.add_argument("words", type=Path)
-    parser.add_argument("evaluations", type=Path, nargs="+")
+    parser.add_argument("evaluations", type=Path, nargs="*")
     given = parser.parse_args()
     run = RunFolder(given.run)
-    settings, summary = run.read_settings(), json.loads(run.summary.read_text())
-    content = run.best.read_bytes()
-    samples = summary["steps"] * settings.batch_size
+    file = run.best if run.best.is_file() else run.last
+    content = file.read_bytes()
+    _, weights = read_weights(file)
     card = ModelCard(
         name=given.name,
         sha256=hashlib.sha256(content).hexdigest(),
-        seed=settings.seed,
-        steps=summary["steps"],
-        hours=round(summary["seconds"] / 3600, 2),
-        samples_per_second=round(samples / summary["seconds"], 2),
-        figures=tuple(_figures(json.loads(file.read_text())) for file in given.evaluations),
+        seed=run.read_settings().seed,
+        steps=weights.step,
+        figures=tuple(_figures(json.loads(one.read_text())) for one in given.evaluations),
         **yaml.safe_load(given.words.read_text()),
     )
     FOLDER.mkdir(exist_ok=True)
