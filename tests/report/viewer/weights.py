@@ -23,7 +23,7 @@ def write_tiny_weights(path, features=("rgb",), classes=S3DIS, variant="point2no
     torch.manual_seed(0)
     network = card.build()
     for parameter in network.parameters():
-        parameter.data += 0.1 * torch.randn_like(parameter)
+        parameter.data += 0.3 * torch.randn_like(parameter)
     write_weights(path, network.state_dict(), card)
     return path
 

@@ -126,7 +126,7 @@ class Controls:
         """What the points can be coloured by."""
         self.way.options = names
         put_value(self.way, chosen)
-        self.meaning.content = f"*{MEANINGS.get(chosen, 'the point that you clicked, and what it looked at')}*"
+        self.meaning.content = f"*{MEANINGS.get(chosen, 'what the clicked point looks at')}*"
 
     def offer_classes(self, entries: tuple[SemanticClass, ...], counts: dict[str, int]) -> None:
         """The legend: the classes that occur, the most frequent first."""

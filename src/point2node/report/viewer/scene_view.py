@@ -13,7 +13,7 @@ from point2node.report.viewer.scan import Floats
 SCAN, WHY = "/scan", "/why"
 OUTLINE = (60, 60, 60)
 MARK = (240, 0, 90)
-PAINTED_SIZE = 1.8
+PAINTED_SIZE = 2.5
 """Painted points are drawn larger than the others by this factor."""
 VIEW_FROM = np.array([0.4, -0.75, 1.25])
 """The direction in which the camera starts, from the middle of the scan, over its longer side."""
@@ -37,7 +37,7 @@ class SceneView:
         low, high = np.quantile(xyz, (0.002, 0.998), axis=0)
         middle, extent = (low + high) / 2, high - low
         across = VIEW_FROM if extent[0] >= extent[1] else VIEW_FROM[[1, 0, 2]] * np.array([-1, 1, 1])
-        away = max(0.95 * float(np.linalg.norm(extent)), 0.5)
+        away = max(0.8 * float(np.linalg.norm(extent)), 0.5)
         camera = self._client.camera
         camera.up_direction = (0.0, 0.0, 1.0)
         camera.position = middle + away * across / np.linalg.norm(across)  # moves what is looked at along

@@ -1,0 +1,70 @@
+"""Opens the viewer on a generated office in Chromium, clicks a point and takes the picture of the page.
+
+python docs/draw_viewer.py [--weights NAME|RUN]     needs playwright and Debian's chromium
+"""
+
+from __future__ import annotations
+
+import argparse
+from io import BytesIO
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from PIL import Image
+from playwright.sync_api import Page, sync_playwright
+
+import point2node
+from point2node.data.rooms import RoomSettings, generate_room
+from point2node.engine.labelling import load
+from point2node.report.viewer.app import Viewer
+
+IMAGE = Path(__file__).parent / "images" / "viewer.png"
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
+SEED, ROOM, POINTS = 7, 20, 400_000
+SIZE = (1440, 900)
+CLICK = (560, 480)
+"""Pixels: a table top, once the camera has come to rest."""
+PATIENCE = 600_000
+COLOURS = 255
+"""Of the picture's palette: enough for a point cloud, and a third of the size."""
+
+
+def main() -> None:
+    """Write the picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--weights", default="rooms")
+    weights = parser.parse_args().weights
+    settings = RoomSettings(layouts=("office",), ray_step=0.2, even=0.012, positions=(5, 7), cut_room=0, grey=0)
+    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+        scan = Path(folder) / "office.ply"
+        point2node.write(scan, generate_room(SEED, ROOM, points=POINTS, settings=settings).with_(labels=None))
+        viewer = Viewer(load(weights), {scan.name: scan}, port=0)
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
+        page.goto(viewer.url)
+        picture = photograph(page)
+        browser.close()
+        viewer.stop()
+    Image.open(BytesIO(picture)).convert("RGB").quantize(COLOURS, dither=Image.Dither.NONE).save(IMAGE, optimize=True)
+
+
+def photograph(page: Page) -> bytes:
+    """The page with an explanation of the clicked point."""
+    page.get_by_text("labelled by the weights").wait_for(timeout=PATIENCE)
+    page.locator(".mantine-Notification-closeButton").first.click()  # of the notice that there is no graphics card
+    settle(page)
+    page.mouse.click(*CLICK)
+    page.get_by_text("Where it looks").wait_for(timeout=PATIENCE)
+    settle(page)
+    page.mouse.move(SIZE[0] // 2, SIZE[1] - 5)
+    return page.screenshot()
+
+
+def settle(page: Page) -> None:
+    """Wait until the camera and the points have come to rest."""
+    page.wait_for_timeout(8000)
+
+
+if __name__ == "__main__":
+    main()
