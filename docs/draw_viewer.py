@@ -15,7 +15,8 @@ from playwright.sync_api import Page, sync_playwright
 
 import point2node
 from point2node.data.rooms import RoomSettings, generate_room
-from point2node.engine.labelling import load
+from point2node.engine.labelling import Labeller
+from point2node.engine.trained import load_trained
 from point2node.report.viewer.app import Viewer
 
 IMAGE = Path(__file__).parent / "images" / "viewer.png"
@@ -39,7 +40,7 @@ def main() -> None:
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         scan = Path(folder) / "office.ply"
         point2node.write(scan, generate_room(SEED, ROOM, points=POINTS, settings=settings).with_(labels=None))
-        viewer = Viewer(load(weights), {scan.name: scan}, port=0)
+        viewer = Viewer(Labeller(load_trained(weights)), {scan.name: scan}, port=0)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.goto(viewer.url)
