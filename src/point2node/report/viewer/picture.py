@@ -18,7 +18,7 @@ from point2node.report.viewer.scene_view import SceneView
 
 FADED = 0.22
 """What is left of the colours of a scan behind an explanation; its points are smaller, too."""
-FADED_SIZE = 0.6
+FADED_SIZE = 0.8
 
 
 class Picture:

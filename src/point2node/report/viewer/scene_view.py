@@ -37,7 +37,7 @@ class SceneView:
         low, high = np.quantile(xyz, (0.002, 0.998), axis=0)
         middle, extent = (low + high) / 2, high - low
         across = VIEW_FROM if extent[0] >= extent[1] else VIEW_FROM[[1, 0, 2]] * np.array([-1, 1, 1])
-        away = max(0.8 * float(np.linalg.norm(extent)), 0.5)
+        away = max(0.9 * float(np.linalg.norm(extent)), 0.5)
         camera = self._client.camera
         camera.up_direction = (0.0, 0.0, 1.0)
         camera.position = middle + away * across / np.linalg.norm(across)  # moves what is looked at along
