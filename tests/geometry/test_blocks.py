@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from point2node.core.errors import InputError
-from point2node.geometry.blocks import FRAMES, BlockRules, cut_blocks, training_group, voting_groups, widen
+from point2node.geometry.blocks import BlockRules, cut_blocks, training_group, voting_groups, widen
+from point2node.geometry.frames import FRAMES
 
 RULES = BlockRules(side=1.0, grid=0.1, max_points=100)
 

@@ -16,7 +16,8 @@ from point2node.data.samples import ShapeClouds
 from point2node.engine.asking import answers, nodes_at_once
 from point2node.engine.settings import Rule
 from point2node.engine.votes import Votes
-from point2node.geometry.blocks import FRAMES, BlockRules, Frame, voting_groups
+from point2node.geometry.blocks import BlockRules, voting_groups
+from point2node.geometry.frames import FRAMES, Frame
 from point2node.models.network import Network
 
 Item = TypeVar("Item")

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from types import MappingProxyType
-from typing import Literal
 
 import numpy as np
 import torch
@@ -15,7 +12,6 @@ from point2node.core.errors import InputError
 from point2node.geometry.sampling import grid_sampling
 
 Numbers = NDArray[np.int64]
-Frame = Literal["room", "block"]
 
 MERGE_ORDER = ((0, 1), (1, 0), (0, -1), (-1, 0), (-1, 1), (1, 1), (1, -1), (-1, -1))
 """Where a small block looks for a larger neighbour, as steps in x and y."""
@@ -120,19 +116,6 @@ def _even_density(xyz: NDArray[np.floating], numbers: Numbers, grid: float, rand
 def _stable_order(keys: Numbers) -> Numbers:
     """The order that sorts keys ≥ 0, equal ones as they come; for 16-bit numbers numpy has a radix sort."""
     return np.argsort(keys.astype(np.uint16) if keys.max() < 2**16 else keys, kind="stable")
-
-
-def centred(xyz: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Points (N, 3) counted from the middle of their bounding box in x and y; heights stay."""
-    middle = (xyz.min(axis=0) + xyz.max(axis=0)) / 2
-    return xyz - middle * np.array([1, 1, 0], np.float32)
-
-
-FRAMES: MappingProxyType[Frame, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = MappingProxyType(
-    {"room": lambda xyz: xyz, "block": centred}
-)
-"""What a network sees of a block: coordinates of the room, as the paper's do, or of the block itself, with which
-buildings of any extent look alike."""
 
 
 def training_group(numbers: Numbers, points: int, random: np.random.Generator) -> Numbers:
