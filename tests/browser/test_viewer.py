@@ -11,7 +11,6 @@ from point2node.report.viewer.workbench import Abandoned
 from tests.browser.viewer_pages import (
     PATIENCE,
     WHY,
-    chromium,
     on_screen,
     open_page,
     settled_camera,
@@ -25,12 +24,6 @@ pytestmark = pytest.mark.slow
 
 CANVAS = {"x": 380, "y": 0, "width": 500, "height": 790}
 """What neither panel covers."""
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
 
 
 @pytest.fixture(scope="module")

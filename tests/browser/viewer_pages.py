@@ -1,31 +1,14 @@
 """Chromium on the viewer's page: when it is ready, where a point is on the screen."""
 
 import time
-from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
-import pytest
 
-CHROMIUM = Path("/usr/bin/chromium")
-FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 PATIENCE = 120_000
 DRAWN = """() => window.__viserSceneTree?.getState()['/scan']
     && window.__viserTestpoints?.rendererInfo.render.points > 0
     && [...document.querySelectorAll('canvas')].every(one => getComputedStyle(one).opacity === '1')"""
 WHY = "() => '/why/block' in window.__viserSceneTree.getState()"
-
-
-@contextmanager
-def chromium():
-    """A browser, or a test that is skipped and says what is missing."""
-    playwright = pytest.importorskip("playwright.sync_api", reason="BROWSER TESTS NOT RUN: pip install playwright")
-    if not CHROMIUM.exists():
-        pytest.skip(f"BROWSER TESTS NOT RUN: no {CHROMIUM}; on Debian: apt install chromium")
-    with playwright.sync_playwright() as started:
-        browser = started.chromium.launch(executable_path=str(CHROMIUM), args=FLAGS)
-        yield browser
-        browser.close()
 
 
 def open_page(browser, viewer, says="labelled by the weights", size=(1280, 800)):
