@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check format bench bench-peers bench-rooms clean
+.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -14,8 +14,8 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-demo: $(VENV)/installed  ## train the smallest network on toy rooms and draw what it labels, and why
-	$(BIN)/python examples/03_label_a_toy_room.py --out out
+demo: $(VENV)/installed  ## label a room that training never saw with the shipped weights; leaves pictures and a page
+	$(BIN)/point2node demo --out out
 
 test: $(VENV)/installed  ## the fast suite
 	$(BIN)/python -m pytest -n 2
@@ -43,6 +43,9 @@ $(PEERS)/installed: pyproject.toml constraints.txt
 
 bench-peers: $(PEERS)/installed  ## against PyTorch Geometric, in an environment of its own
 	$(PEERS)/bin/python -m benchmarks.peers
+
+bench-large: $(VENV)/installed  ## labels up to 10 million points: minutes
+	$(BIN)/python -m benchmarks.labelling large
 
 bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard they are for point-wise networks
 	$(BIN)/python -m benchmarks.rooms

@@ -3,4 +3,4 @@
 import point2node  # noqa: F401  before torch: it sets how OpenMP's threads wait
 from point2node.core.memory import keep_freed_memory
 
-keep_freed_memory()  # as the commands do; the forms that are compared with gain from it too
+keep_freed_memory()  # as training does; the forms that are compared with gain from it too

@@ -16,6 +16,7 @@ SECTIONS = (
     "files",
     "steps",
     "memory",
+    "labelling",
     "scaling",
     "roofline",
 )

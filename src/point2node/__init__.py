@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from point2node.data.files import read, sample_mesh, write
     from point2node.data.rooms import generate_room
     from point2node.data.store import open_store
+    from point2node.engine.loading import load
     from point2node.geometry.coordinates import shift_to_float32
     from point2node.geometry.neighbours import dilated_k_nearest_neighbours
     from point2node.geometry.pyramid import build_pyramid
@@ -43,6 +44,7 @@ _HOMES = {
     "write": "point2node.data.files",
     "generate_room": "point2node.data.rooms",
     "open_store": "point2node.data.store",
+    "load": "point2node.engine.loading",
     "shift_to_float32": "point2node.geometry.coordinates",
     "dilated_k_nearest_neighbours": "point2node.geometry.neighbours",
     "build_pyramid": "point2node.geometry.pyramid",
@@ -69,6 +71,7 @@ __all__ = [
     "dilated_k_nearest_neighbours",
     "generate_room",
     "list_models",
+    "load",
     "open_store",
     "read",
     "sample_mesh",

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from point2node import __version__
 from point2node.cli.main import OneLineErrors, app
-from point2node.core.errors import InputError
+from point2node.core.errors import InputError, LostProcessError
 
 COMMANDS = [[], *([command.name or command.callback.__name__] for command in app.registered_commands)]
 
@@ -38,7 +38,7 @@ def test_python_dash_m_is_the_same_command():
     assert done.stdout == f"point2node {__version__}\n"
 
 
-def test_an_input_error_is_one_line_on_stderr_and_exit_code_2():
+def run_command_that_raises(error):
     refusing = typer.Typer(cls=OneLineErrors)
 
     @refusing.callback()
@@ -47,9 +47,22 @@ def test_an_input_error_is_one_line_on_stderr_and_exit_code_2():
 
     @refusing.command()
     def label():
-        raise InputError("scan.ply", expected="points", found="none", remedy="Scan again.")
+        raise error
 
-    result = CliRunner().invoke(refusing, ["label"])
+    return CliRunner().invoke(refusing, ["label"])
+
+
+def test_an_input_error_is_one_line_on_stderr_and_exit_code_2():
+    result = run_command_that_raises(InputError("scan.ply", expected="points", found="none", remedy="Scan again."))
     assert result.exit_code == 2
     assert result.stdout == ""
     assert result.stderr == "point2node: scan.ply: expected points, found none. Scan again.\n"
+
+
+def test_a_lost_process_is_one_line_on_stderr_and_exit_code_1():
+    result = run_command_that_raises(LostProcessError("Connection closed by peer"))
+    assert result.exit_code == 1
+    assert result.stdout == ""
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("point2node: a training process died; the last checkpoint is whole")
+    assert line.endswith("(Connection closed by peer)")

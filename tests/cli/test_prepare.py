@@ -115,6 +115,10 @@ def test_rooms_are_generated_without_a_download(tmp_path):
         (("folder", "/nowhere"), "--classes: expected a class list"),
         (("folder", "/"), "--out: expected a folder outside ROOT"),
         (("scannet", ".", "--repairs", "."), "--repairs: expected s3dis"),
+        (("rooms", "--repairs", "."), "--repairs: expected s3dis"),
+        (("s3dis", ".", "--classes", "classes.yaml"), "--classes: expected folder"),
+        (("s3dis", ".", "--rooms", "3"), "--rooms: expected rooms"),
+        (("folder", ".", "--up", "y"), "--up: expected modelnet"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_one_line(tmp_path, arguments, message):

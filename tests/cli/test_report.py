@@ -8,7 +8,10 @@ from typer.testing import CliRunner
 
 from point2node.cli.main import OneLineErrors
 from point2node.cli.report import report
+from point2node.core.point_cloud import PointCloud
+from point2node.data.files import write
 from tests.report.runs import write_evaluation, write_run
+from tests.report.scenes import box_room
 
 app = typer.Typer(cls=OneLineErrors, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command()(report)
@@ -85,7 +88,8 @@ def test_a_run_without_evaluation_is_told_how_to_get_one(runs):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (("scan.ply",), "scan.ply: expected a run folder or an evaluation JSON, found a .ply file."),
+        (("scan.yaml",), "scan.yaml: expected a run folder or an evaluation JSON, found a .yaml file."),
+        (("scan.ply",), "scan.ply: expected a point cloud, found an empty file."),
         (("nowhere",), "nowhere: expected a run folder or an evaluation JSON, found nothing there."),
         (("runs", "--out", "x.pdf"), "--out: expected a name that ends in .html or .md or .json, found x.pdf."),
         (("runs", "--html", "--out", "x.md"), "--out: expected a name that ends in .html, found x.md."),
@@ -94,6 +98,7 @@ def test_a_run_without_evaluation_is_told_how_to_get_one(runs):
 )
 def test_what_cannot_be_used_is_refused_in_one_line(runs, arguments, message):
     (runs.parent / "scan.ply").touch()
+    (runs.parent / "scan.yaml").touch()
     result = run(*arguments)
     assert result.exit_code == 2
     assert message in result.stderr
@@ -108,3 +113,52 @@ def test_a_report_starts_without_torch_or_numba(runs):
         "sys.exit(any(name in sys.modules for name in ('torch', 'numba')))"
     )
     assert subprocess.run([sys.executable, "-c", program], check=False).returncode == 0
+
+
+@pytest.fixture
+def scan(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    scene = box_room()
+    write("box.ply", PointCloud(scene.xyz, rgb=scene.rgb, labels=scene.truth))
+    write("box_labelled.ply", PointCloud(scene.xyz, rgb=scene.rgb, labels=scene.labels))
+    return tmp_path
+
+
+def test_a_labelled_scan_becomes_a_page_with_stills_beside_it(scan):
+    result = run("box_labelled.ply", "--truth", "box.ply")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == (
+        "written: box_labelled.html and 4 stills, box_labelled_*.png; open the page in a browser\n"
+    )
+    made = {path.name for path in scan.iterdir()} - {"box.ply", "box_labelled.ply"}
+    assert made == {"box_labelled.html", *(f"box_labelled_{kind}.png" for kind in ("class", "rgb", "truth", "error"))}
+    assert "Confusion matrix" in (scan / "box_labelled.html").read_text()
+
+
+def test_the_page_goes_where_it_is_told_and_stills_may_be_left_out(scan):
+    (scan / "pages").mkdir()
+    result = run("box_labelled.ply", "--out", "pages/my.html", "--no-stills", "--classes", "s3dis")
+    assert result.stdout == "written: pages/my.html; open the page in a browser\n"
+    assert [path.name for path in (scan / "pages").iterdir()] == ["my.html"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("gone.ply",), "gone.ply: expected a file that can be read, found no such file or directory."),
+        (("box.ply", "box_labelled.ply"), "box.ply: expected runs, or one labelled scan by itself, found 2 scans."),
+        (("runs", "box.ply"), "box.ply: expected runs, or one labelled scan by itself, found box.ply among runs."),
+        (("box.ply", "--out", "x.md"), "--out: expected a name that ends in .html, found x.md."),
+        (("box.ply", "--json"), "--json: expected runs to report on, found box.ply."),
+        (("runs", "--truth", "box.ply"), "--truth: expected a labelled point cloud to report on, found runs."),
+        (("runs", "--no-stills"), "--no-stills: expected a labelled point cloud to report on, found runs."),
+        (("box.ply", "--out", "no/where.html"), "no/where.html: expected a file that can be written, found no such"),
+    ],
+)
+def test_scans_that_cannot_be_shown_are_refused_in_one_line(scan, arguments, message):
+    before = sorted(scan.iterdir())
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert result.stderr.count("\n") == 1
+    assert sorted(scan.iterdir()) == before

@@ -14,6 +14,14 @@ def test_an_unknown_choice_lists_the_valid_names_and_suggests_the_nearest():
     assert "Did you mean 's3dis'?" in str(error)
 
 
+def test_a_suggestion_is_not_buried_under_a_long_list():
+    valid = [f"key_{number}" for number in range(50)]
+    assert str(unknown_choice("setting", "key_49x", valid)) == (
+        "setting: expected one of 50 names, found 'key_49x'. Did you mean 'key_49'?"
+    )
+    assert ", ".join(valid) in str(unknown_choice("setting", "zzz", valid))
+
+
 def test_a_choice_unlike_any_other_suggests_nothing():
     assert "Did you mean" not in str(unknown_choice("preset", "zzz", ["s3dis"]))
 

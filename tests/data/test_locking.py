@@ -1,9 +1,11 @@
+import errno
 import subprocess
 import sys
 
 import pytest
 
 from point2node.core.errors import InputError
+from point2node.data import locking
 from point2node.data.locking import alone_in
 
 HOLD = """
@@ -38,3 +40,13 @@ def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path):
         alone_in(tmp_path / "file/a", wait=True),
     ):
         pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_a_file_system_without_locks_is_no_obstacle(tmp_path, monkeypatch):
+    def refuse(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(locking.fcntl, "flock", refuse)
+    with alone_in(tmp_path / "store", wait=False):
+        assert (tmp_path / "store").is_dir()

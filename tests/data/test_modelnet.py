@@ -1,8 +1,11 @@
+import h5py
 import numpy as np
 import pytest
 
 from point2node.core.errors import InputError
 from point2node.data.modelnet import find_modelnet
+from point2node.data.preparation import prepare
+from point2node.data.store import open_store
 from tests.data.layouts import write_modelnet_h5, write_modelnet_meshes, write_modelnet_texts
 
 
@@ -44,8 +47,6 @@ def test_one_split_is_enough_and_a_listed_file_that_is_missing_is_noted(tmp_path
 
 
 def test_damaged_h5_files_are_refused_by_name(tmp_path):
-    import h5py
-
     write_modelnet_h5(tmp_path, train=(2,), test=())
     file = tmp_path / "ply_data_train0.h5"
     whole = file.read_bytes()
@@ -59,6 +60,48 @@ def test_damaged_h5_files_are_refused_by_name(tmp_path):
         read_all(find_modelnet(tmp_path))
 
 
+@pytest.mark.parametrize(
+    ("datasets", "message"),
+    [
+        ({"data": np.full((2, 4, 3), b"a"), "label": [0, 1]}, "data: expected numbers"),
+        ({"data": np.zeros((2, 4, 3)), "label": [b"a", b"b"]}, "label: expected numbers"),
+        ({"data": np.zeros((2, 4, 3)), "label": [np.nan, 1]}, "labels from 0 to 2, .* found nan"),
+        ({"data": np.zeros((2, 4, 3)), "label": [0.5, 1]}, "labels from 0 to 2, .* found 0.5"),
+        ({"data": np.zeros((2, 4, 3)), "label": [0, 1], "normal": np.full((2, 4, 3), b"a")}, "normal: expected num"),
+        ({"data": np.zeros((2, 4, 3)), "label": [0, 1], "name": np.array([1j, 2j])}, "name: expected numbers or texts"),
+    ],
+)
+def test_h5_files_of_other_things_are_refused_by_name_or_lost(tmp_path, datasets, message):
+    write_modelnet_h5(tmp_path, train=(3, 2), points=4)
+    with h5py.File(tmp_path / "ply_data_train0.h5", "w") as file:
+        for name, values in datasets.items():
+            file[name] = values
+    with pytest.raises(InputError, match=rf"ply_data_train0\.h5.*{message}"):
+        read_all(find_modelnet(tmp_path))
+    scene = read_all(find_modelnet(tmp_path), skip_damaged=True)["train"]
+    assert len(scene.content) == 2
+    assert [lost.path for lost in scene.lost] == ["ply_data_train0.h5"]
+
+
+def test_an_h5_file_may_not_choose_other_files_of_the_machine(tmp_path):
+    write_modelnet_h5(tmp_path, train=(1,), test=(), points=4)
+    np.zeros(12, np.float32).tofile(tmp_path / "secret")
+    with h5py.File(tmp_path / "ply_data_train0.h5", "w") as file:
+        file.create_dataset("data", (1, 4, 3), "f4", external=[(str(tmp_path / "secret"), 0, 48)])
+        file["label"] = [0]
+    with pytest.raises(InputError, match="data inside the file"):
+        read_all(find_modelnet(tmp_path))
+    scene = read_all(find_modelnet(tmp_path), skip_damaged=True)["train"]
+    assert (len(scene.content), len(scene.lost)) == (0, 1)
+
+
+def test_names_in_an_h5_file_may_be_of_any_bytes(tmp_path):
+    write_modelnet_h5(tmp_path, train=(2,), test=(), points=4)
+    with h5py.File(tmp_path / "ply_data_train0.h5", "a") as file:
+        file["name"] = [b"chair_1", b"\xff"]
+    assert list(read_all(find_modelnet(tmp_path))["train"].content.names) == ["chair_1", r"\xff"]
+
+
 def test_resampled_texts_are_read_with_their_normals(tmp_path):
     write_modelnet_texts(tmp_path)
     dataset = find_modelnet(tmp_path)
@@ -69,6 +112,15 @@ def test_resampled_texts_are_read_with_their_normals(tmp_path):
     written = np.loadtxt(tmp_path / "chair" / "chair_0000.txt", delimiter=",", dtype=np.float32)
     np.testing.assert_array_equal(train.xyz[0], written[:, :3])
     np.testing.assert_array_equal(train.normals[0], written[:, 3:])
+
+
+def test_another_order_of_the_class_names_gives_other_labels_in_a_store_that_was_there(tmp_path):
+    write_modelnet_texts(tmp_path / "root")
+    prepare(find_modelnet(tmp_path / "root"), tmp_path / "store", workers=1)
+    assert open_store(tmp_path / "store").shapes("train").labels.tolist() == [0, 1]
+    (tmp_path / "root" / "modelnet40_shape_names.txt").write_text("night_stand\nchair\n")
+    prepare(find_modelnet(tmp_path / "root"), tmp_path / "store", workers=1)
+    assert open_store(tmp_path / "store").shapes("train").labels.tolist() == [1, 0]
 
 
 def test_a_damaged_text_stops_or_is_lost_with_its_lines(tmp_path):
@@ -133,6 +185,20 @@ def test_a_list_with_a_byte_order_mark_is_read(tmp_path):
     write_modelnet_h5(tmp_path)
     (tmp_path / "shape_names.txt").write_bytes(b"\xef\xbb\xbfchair\r\ntable\r\nsofa\r\n")
     assert [one.name for one in find_modelnet(tmp_path).classes] == ["chair", "table", "sofa"]
+
+
+def test_a_file_beside_the_meshes_that_is_none_is_noted(tmp_path):
+    write_modelnet_meshes(tmp_path)
+    (tmp_path / "chair" / "train" / "chair_0002.ply").touch()
+    (tmp_path / "chair" / "train" / ".DS_Store").touch()
+    assert find_modelnet(tmp_path).notes == ("chair/train/chair_0002.ply: no .off mesh, left out",)
+
+
+def test_two_releases_side_by_side_are_not_guessed_between(tmp_path):
+    write_modelnet_h5(tmp_path / "h5")
+    write_modelnet_meshes(tmp_path / "meshes")
+    with pytest.raises(InputError, match=r"found h5, meshes\. Point ROOT at one of them"):
+        find_modelnet(tmp_path)
 
 
 def test_a_root_of_something_else_says_what_was_expected(tmp_path):

@@ -2,7 +2,11 @@ import numpy as np
 import pytest
 
 from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.files import write
 from point2node.data.own_files import draw_splits, find_own_files
+from point2node.data.preparation import prepare
+from point2node.data.store import open_store
 from tests.data.layouts import CLASS_FILE, write_own_cloud, write_ply
 
 
@@ -13,8 +17,8 @@ def class_file(tmp_path):
     return path
 
 
-def read_all(dataset):
-    return {scene.name: scene for source in dataset.sources for scene in source.read(False)}
+def read_all(dataset, skip_damaged=False):
+    return {scene.name: scene for source in dataset.sources for scene in source.read(skip_damaged)}
 
 
 def test_clouds_of_any_format_in_any_folder_are_read(tmp_path, class_file):
@@ -72,15 +76,44 @@ def test_points_without_a_position_are_left_out_and_noted(tmp_path, class_file):
     assert scene.notes == ("a: 1 points without a position, left out",)
 
 
-def test_colours_normals_intensity_and_objects_are_kept_and_further_fields_are_noted(tmp_path, class_file):
+def test_everything_a_file_says_of_its_points_comes_back_from_the_store(tmp_path, class_file):
     (tmp_path / "root").mkdir()
     header = "x y z r g b nx ny nz intensity label instance roughness time\n"
     (tmp_path / "root" / "a.txt").write_text(header + "1 2 3 4 5 6 0 0 1.0 77 2 9 0.5 8\n")
-    (scene,) = read_all(find_own_files(tmp_path / "root", class_file)).values()
-    cloud = scene.content
+    prepared = prepare(find_own_files(tmp_path / "root", class_file), tmp_path / "store", workers=1)
+    assert prepared.manifest.notes == ()
+    store = open_store(tmp_path / "store")
+    store.check("a")
+    cloud = store.load("a")
     parts = (cloud.rgb, cloud.normals, cloud.intensity, cloud.instance)
     assert [part.tolist() for part in parts] == [[[4, 5, 6]], [[0, 0, 1]], [77], [9]]
-    assert scene.notes == ("a: roughness, time: no part of a store, left out",)
+    assert {name: values.tolist() for name, values in cloud.fields.items()} == {"roughness": [0.5], "time": [8]}
+
+
+def test_the_faces_of_a_mesh_are_left_out_and_noted(tmp_path, class_file):
+    cloud = PointCloud(np.eye(3), labels=np.array([2, 5, 6]), faces=np.array([[0, 1, 2]]))
+    (tmp_path / "root").mkdir()
+    write(tmp_path / "root" / "a.ply", cloud)
+    scene = read_all(find_own_files(tmp_path / "root", class_file))["a"]
+    assert scene.notes == ("a: faces are no part of a store, left out",)
+
+
+def test_a_damaged_file_stops_or_is_lost_with_the_reason_and_wrong_labels_always_stop(tmp_path, class_file):
+    write_own_cloud(tmp_path / "root" / "sound.ply", [2])
+    (tmp_path / "root" / "deep").mkdir()
+    (tmp_path / "root" / "deep" / "a, b.txt").write_text("x y z label\n1 2 3 2\n1 2 q 2\n")
+    dataset = find_own_files(tmp_path / "root", class_file)
+    with pytest.raises(InputError, match=r"a, b\.txt, line 3"):
+        read_all(dataset)
+    scenes = read_all(dataset, skip_damaged=True)
+    assert [str(lost) for lost in scenes["deep/a, b"].lost] == [
+        "deep/a, b.txt: line 3: expected numbers, found '1 2 q 2'"
+    ]
+    assert len(scenes["deep/a, b"].content) == 0
+    assert len(scenes["sound"].content) == 1
+    write_own_cloud(tmp_path / "root" / "sound.ply", [99])
+    with pytest.raises(InputError, match="the value 99"):
+        read_all(dataset, skip_damaged=True)
 
 
 def test_a_cloud_without_labels_is_refused(tmp_path, class_file):

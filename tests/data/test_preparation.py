@@ -137,6 +137,13 @@ def test_a_scene_without_points_is_left_out_and_noted(tmp_path):
     assert prepare(dataset, tmp_path / "store", workers=1).read == 0
 
 
+def test_a_data_set_without_anything_to_prepare_is_refused_and_nothing_is_written(tmp_path):
+    nothing = Dataset("toy", "toy", S3DIS, (), notes=("a.h5: missing, left out",))
+    with pytest.raises(InputError, match=r"toy: expected scenes or shapes to prepare, found none; a\.h5: missing"):
+        prepare(nothing, tmp_path / "store", workers=1)
+    assert not (tmp_path / "store").exists()
+
+
 def test_two_scenes_of_one_name_are_refused(tmp_path):
     sources = (Source("a", "train", (), partial(read_toy, "x", 3)), Source("b", "train", (), partial(read_toy, "x", 3)))
     with pytest.raises(InputError, match="'x' more than once"):

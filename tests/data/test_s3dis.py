@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from point2node.core.errors import InputError
+from point2node.data.doctor.s3dis import examine_s3dis
 from point2node.data.s3dis import find_s3dis
 from tests.data.layouts import number_lines, write_room, write_s3dis
 
@@ -135,16 +136,54 @@ def test_a_folder_of_arrays_a_room_is_read(tmp_path):
     ("table", "message"),
     [
         (np.zeros((3, 6)), r"shape \(N, 7\)"),
+        (np.array([["a"] * 7]), "expected numbers, found <U1"),
         (np.array([[0, 0, 0, 1, 1, 1, 13.0]]), "found 13.0"),
         (np.array([[np.nan, 0, 0, 1, 1, 1, 0]]), "finite coordinates"),
         (np.array([[0, 0, 0, 0.5, 1, 1, 0]]), "whole numbers"),
-        (np.array([None]), "numbers"),
+        (np.array([None]), "expected an NPY file"),
     ],
 )
 def test_a_wrong_array_is_refused_by_name(tmp_path, table, message):
     np.save(tmp_path / "Area_5_office_1.npy", table)
     with pytest.raises(InputError, match=rf"Area_5_office_1\.npy.*{message}"):
         read_all(find_s3dis(tmp_path))
+
+
+def test_a_header_that_claims_more_than_the_file_holds_is_refused_before_memory_is_taken(tmp_path):
+    with (tmp_path / "Area_5_office_1.npy").open("wb") as file:
+        claim = {"descr": "<f8", "fortran_order": False, "shape": (10**12, 7)}
+        np.lib.format.write_array_header_1_0(file, claim)
+    with pytest.raises(InputError, match=r"Area_5_office_1\.npy: expected an NPY file, found a damaged one"):
+        read_all(find_s3dis(tmp_path))
+
+
+def test_damaged_arrays_are_lost_as_a_whole_with_the_file_and_the_reason(tmp_path):
+    np.save(tmp_path / "Area_5_office_1.npy", np.zeros((3, 6)))
+    (scene,) = read_all(find_s3dis(tmp_path), skip_damaged=True).values()
+    assert len(scene.content) == 0
+    assert [lost.path for lost in scene.lost] == ["Area_5_office_1.npy"]
+
+    room = tmp_path / "other" / "Area_2" / "office_1"
+    room.mkdir(parents=True)
+    np.save(room / "coord.npy", np.ones((4, 3)))
+    np.save(room / "color.npy", np.ones((4, 3)))
+    (scene,) = read_all(find_s3dis(tmp_path / "other"), skip_damaged=True).values()
+    assert [str(lost) for lost in scene.lost] == ["Area_2/office_1/segment.npy: expected a .npy file, found none"]
+    np.save(room / "segment.npy", np.zeros(4))
+    np.save(room / "normal.npy", np.zeros((3, 3)))
+    with pytest.raises(InputError, match="office_1, normals: expected an array of shape"):
+        read_all(find_s3dis(tmp_path / "other"))
+
+
+def test_a_file_that_is_no_text_of_an_object_is_left_out_and_noted(tmp_path):
+    room = write_room(tmp_path / "Area_1", "office_1", {"wall_1": 2})
+    (room / "Annotations" / "chair_1.csv").write_bytes(b"1 2 3 4 5 6\n")
+    (room / "Annotations" / ".DS_Store").write_bytes(b"\0")
+    (scene,) = read_all(find_s3dis(tmp_path)).values()
+    assert scene.notes == ("Area_1/office_1/Annotations/chair_1.csv: not named <class>_<number>.txt, left out",)
+    assert "Area_1/office_1/Annotations/chair_1.csv: wrong name" in "".join(
+        map(str, examine_s3dis(tmp_path, workers=1).findings)
+    )
 
 
 def test_a_root_without_areas_and_a_root_that_is_missing_say_where_to_point(tmp_path):

@@ -9,7 +9,7 @@ from point2node.core.classes import SCANNET
 from point2node.core.errors import InputError
 from point2node.data.scannet import find_scannet
 from point2node.data.scannet_labels import NYU40_NAMES, from_nyu40
-from tests.data.layouts import write_label_map, write_scannet_pickles, write_scannet_scene, write_segments
+from tests.data.layouts import write_label_map, write_ply, write_scannet_pickles, write_scannet_scene, write_segments
 
 VALUE = {one.name: one.value for one in SCANNET}
 
@@ -144,12 +144,44 @@ def test_a_pickle_with_code_in_it_is_refused(tmp_path):
 
 @pytest.mark.parametrize(
     ("clouds", "labels"),
-    [([np.zeros((2, 3))], []), ([np.zeros((2, 3))], [np.zeros(3)]), ([np.zeros((1, 3))], [np.array([21])]), ({}, {})],
+    [
+        ([np.zeros((2, 3))], []),
+        ([np.zeros((2, 3))], [np.zeros(3)]),
+        ([np.zeros((1, 3))], [np.array([21])]),
+        ([np.zeros((1, 3))], [np.array([np.nan])]),
+        ([np.zeros(3)], [np.zeros(3)]),
+        ([np.zeros((3, 2))], [np.zeros(3)]),
+        ([np.zeros(())], [np.zeros(())]),
+        ([np.full((1, 3), np.nan)], [np.zeros(1)]),
+        ([[1, 2, 3]], [np.zeros(1)]),
+        ({}, {}),
+    ],
 )
 def test_pickles_that_do_not_hold_labelled_clouds_are_refused(tmp_path, clouds, labels):
     (tmp_path / "scannet_test.pickle").write_bytes(pickle.dumps(clouds) + pickle.dumps(labels))
     with pytest.raises(InputError, match=r"scannet_test\.pickle"):
         read_all(find_scannet(tmp_path))
+
+
+def test_a_damaged_scene_of_a_pickle_is_lost_and_the_others_are_not(tmp_path):
+    clouds, labels = [np.zeros((1, 3)), np.full((1, 3), np.inf)], [np.zeros(1), np.zeros(1)]
+    (tmp_path / "scannet_train.pickle").write_bytes(pickle.dumps(clouds) + pickle.dumps(labels))
+    (tmp_path / "scannet_test.pickle").write_bytes(b"")
+    scenes = read_all(find_scannet(tmp_path), skip_damaged=True)
+    assert {name: len(scene.content) for name, scene in scenes.items()} == {"train_0000": 1, "train_0001": 0, "test": 0}
+    assert [str(lost) for lost in scenes["train_0001"].lost] == [
+        "scannet_train.pickle: scene 1: expected finite coordinates, found 3 that are not"
+    ]
+    assert [lost.path for lost in scenes["test"].lost] == ["scannet_test.pickle"]
+
+
+def test_a_mesh_with_a_vertex_nowhere_is_refused_or_lost_by_the_name_of_its_file(tmp_path):
+    folder = write_scannet_scene(tmp_path, "scene0000_00", [1, 2])
+    write_ply(folder / "scene0000_00_vh_clean_2.ply", np.array([[0, 0, 0], [np.nan, 0, 0]]))
+    with pytest.raises(InputError, match=r"vh_clean_2\.ply: expected finite coordinates"):
+        read_all(find_scannet(tmp_path))
+    (scene,) = read_all(find_scannet(tmp_path), skip_damaged=True).values()
+    assert [lost.path for lost in scene.lost] == ["scans/scene0000_00/scene0000_00_vh_clean_2.ply"]
 
 
 def test_a_root_without_scenes_says_what_was_expected(tmp_path):

@@ -33,6 +33,19 @@ def test_what_is_stored_comes_back(tmp_path):
     np.testing.assert_allclose(loaded.xyz, cloud.xyz, atol=1e-6, rtol=0)
     for name in ("rgb", "normals", "intensity", "labels", "instance"):
         np.testing.assert_array_equal(getattr(loaded, name), getattr(cloud, name))
+    assert not loaded.fields
+
+
+@pytest.mark.parametrize("field", ["gps time", "xyz", "a/b\\c:d", 'Höhe?"<*>|%', "..", "\0\n", "long" * 100])
+def test_further_fields_come_back_whatever_their_name(tmp_path, field):
+    fields = {field: np.arange(50.0), "wide": np.ones((50, 2), np.int16)}
+    store = store_of(tmp_path / "store", scene_source("a", random_cloud(fields=fields)))
+    store.check("a")
+    loaded = store.load("a")
+    assert loaded.fields.keys() == fields.keys()
+    for name, values in fields.items():
+        assert loaded.fields[name].dtype == values.dtype
+        np.testing.assert_array_equal(loaded.fields[name], values)
 
 
 def test_rooms_take_single_precision_and_labels_one_byte(tmp_path):

@@ -18,7 +18,7 @@ def test_the_first_checkpoint_comes_early_and_the_others_in_turn(now):
     clock = Clock(quick("checkpoint_seconds=60"))
     assert not clock.checkpoint_is_due
     now[0] += 5
-    assert clock.checkpoint_is_due  # within the ten seconds that the issue asks for
+    assert clock.checkpoint_is_due  # within ten seconds
     clock.restart_checkpoint()
     now[0] += 59
     assert not clock.checkpoint_is_due

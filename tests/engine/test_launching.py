@@ -1,8 +1,8 @@
 import pytest
 import torch
 
-from point2node.core.errors import InputError
-from point2node.engine.launching import start_fabric
+from point2node.core.errors import InputError, LostProcessError
+from point2node.engine.launching import noticing_lost_processes, start_fabric
 from tests.engine.stores import quick
 
 
@@ -32,3 +32,18 @@ def test_mixed_precision_leaves_coordinates_alone():
     assert precision.convert_input(((xyz,), {}))[0][0] is xyz
     with precision.forward_context():
         assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
+
+
+def test_a_dead_process_that_built_batches_is_a_lost_process():
+    message = "DataLoader worker (pid 3) is killed by signal: Killed."
+    with (
+        pytest.raises(LostProcessError, match="killed by signal"),
+        noticing_lost_processes(start_fabric(quick("accelerator=cpu"))),
+    ):
+        raise RuntimeError(message)
+
+
+def test_other_errors_stay_what_they_are():
+    with pytest.raises(RuntimeError, match="shapes") as caught, noticing_lost_processes(start_fabric(quick())):
+        raise RuntimeError("shapes do not match")
+    assert not isinstance(caught.value, LostProcessError)

@@ -13,6 +13,15 @@ from tests.engine.stubs import PlaceNetwork
 RULES = BlockRules(side=1.0, grid=0.1, max_points=200)
 
 
+@pytest.fixture(autouse=True)
+def _one_thread():
+    """The network that remembers what it was asked would remember it in any order."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
 def ask_about(points, *, votes=1, rule="max_confidence", seed=0, network=None, rules=RULES, group=64):
     """The votes on a random scene, the network that gave them, and how many blocks are "zero" and "half" ones."""
     xyz = random_cloud(points, seed).local()[0]

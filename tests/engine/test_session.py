@@ -1,4 +1,5 @@
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -6,6 +7,7 @@ import pytest
 from point2node.cli.watching import SilentWatch
 from point2node.core.errors import InputError
 from point2node.data.batches import BatchLoader
+from point2node.data.locking import alone_in
 from point2node.engine import session
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.session import begin, begin_or_resume, default_run, find_store, resume
@@ -118,6 +120,20 @@ def test_a_run_killed_before_its_first_checkpoint_begins_again(stopped, finished
     stopped.state.unlink()
     assert go_on(stopped).finished
     assert stopped.last.read_bytes() == finished.last.read_bytes()
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_a_run_that_is_being_trained_cannot_be_resumed_as_well(stopped, finished):
+    with alone_in(stopped.path, wait=False), pytest.raises(InputError, match="another 'point2node train' at work"):
+        go_on(stopped)
+    assert go_on(stopped).finished
+
+
+def test_what_a_kill_left_half_written_is_removed(stopped):
+    leftover = stopped.path / ".point2node-0123456789ab.safetensors"
+    leftover.write_bytes(bytes(100))
+    go_on(stopped)
+    assert not leftover.exists()
 
 
 def test_what_is_no_run_cannot_be_resumed(tmp_path):

@@ -52,7 +52,7 @@ def test_the_network_of_every_preset_builds_for_its_classes_and_points(name):
     assert settings.block_points % settings.points == 0  # a block is asked in whole groups
 
 
-def test_the_presets_that_the_issue_names_are_there():
+def test_the_presets_that_the_documents_name_are_there():
     assert {*PAPER, "modelnet10", "rooms", "tiny"} <= set(preset_names())
     assert {f"{name}_modern" for name in (*PAPER, "modelnet10", "rooms")} <= set(preset_names())
 

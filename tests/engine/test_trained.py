@@ -1,10 +1,13 @@
+import hashlib
 import shutil
+from importlib import resources
 
 import pytest
 import torch
 
 from point2node.core.errors import InputError
 from point2node.engine import trained as module
+from point2node.engine.model_card import read_model_card
 from point2node.engine.trained import load_trained
 from point2node.engine.weights import read_weights
 
@@ -30,6 +33,10 @@ def test_a_file_needs_nothing_beside_it(finished, tmp_path):
 def test_shipped_weights_are_found_by_name(finished, tmp_path, monkeypatch):
     (tmp_path / "weights").mkdir()
     shutil.copy(finished.best, tmp_path / "weights" / "rooms.safetensors")
+    shipped = read_model_card(resources.files("point2node") / "weights" / "rooms.json")
+    checksum = hashlib.sha256(finished.best.read_bytes()).hexdigest()
+    card = shipped.model_copy(update={"sha256": checksum}).model_dump_json()
+    (tmp_path / "weights" / "rooms.json").write_text(card)
     monkeypatch.setattr(module.resources, "files", lambda package: tmp_path)
     assert module.shipped_weights() == ("rooms",)
     assert load_trained("rooms").weights == "shipped"

@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from point2node.core.errors import InputError
-from point2node.geometry.blocks import FRAMES, BlockRules, cut_blocks, training_group, voting_groups
+from point2node.geometry.blocks import BlockRules, cut_blocks, training_group, voting_groups, widen
+from point2node.geometry.frames import FRAMES
 
 RULES = BlockRules(side=1.0, grid=0.1, max_points=100)
 
@@ -100,6 +101,16 @@ def test_voting_groups_cover_every_point_equally_often(block, repeat):
     assert counts.max() - counts.min() <= 1
 
 
+@pytest.mark.parametrize("repeat", [1, 3])
+@pytest.mark.parametrize("block", [1, 24, 25, 26, 99])
+def test_groups_that_are_not_tiled_are_as_few_as_hold_every_point(block, repeat):
+    groups = voting_groups(np.arange(block), 25, repeat, np.random.default_rng(0), RULES, tiled=False)
+    assert groups.shape == (-(-repeat * block // 25), 25)
+    counts = np.bincount(groups.ravel(), minlength=block)
+    assert counts.min() >= repeat
+    assert counts.max() - counts.min() <= 1
+
+
 @pytest.mark.parametrize("wrong", [{"side": 0}, {"grid": -1.0}, {"max_points": 0}])
 def test_rules_without_extent_are_refused(wrong):
     with pytest.raises(InputError, match="above 0"):
@@ -114,3 +125,25 @@ def test_in_its_own_frame_a_block_looks_the_same_wherever_it_is(seed):
     np.testing.assert_allclose(FRAMES["block"](moved), FRAMES["block"](xyz), atol=2e-5)
     assert np.array_equal(FRAMES["block"](xyz)[:, 2], xyz[:, 2])
     assert FRAMES["room"](xyz) is xyz
+
+
+@given(st.integers(1, 300), st.floats(0.1, 5000), st.integers(0, 1000))
+@settings(max_examples=40)
+def test_columns_of_thin_clouds_are_widened_until_they_hold_enough(points, extent, seed):
+    xyz = room(points, seed, (extent, extent / 2, 3.0))
+    side = widen(RULES, xyz, 64).side
+    steps = np.log2(side / RULES.side)
+    assert steps == int(steps)
+    assert steps >= 0
+
+    def columns(width):
+        return len(np.unique(np.floor((xyz[:, :2] - xyz[:, :2].min(axis=0)) / width), axis=0))
+
+    assert columns(side) == 1 or points >= columns(side) * 16
+    if steps:
+        assert columns(side / 2) > 1
+        assert points < columns(side / 2) * 16
+
+
+def test_dense_rooms_keep_their_columns():
+    assert widen(RULES, room(5000), 64) == RULES

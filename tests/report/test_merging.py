@@ -43,6 +43,14 @@ def test_best_and_last_weights_are_two_entries(tmp_path):
     assert [entry.label for entry in entries(tmp_path)] == ["Point2Node, weights best", "Point2Node, weights last"]
 
 
+def test_an_evaluation_by_itself_does_not_bring_out_every_setting_of_the_others(tmp_path):
+    write_run(tmp_path / "a", 0.6)
+    write_evaluation(tmp_path / "b.json", 0.5)
+    results = find_results([str(tmp_path / "a"), str(tmp_path / "b.json")]).results
+    labels = [entry.label for entry in merge_seeds(results)]
+    assert labels == ["Point2Node", "Point2Node, settings not all known"]
+
+
 def test_repeated_seeds_and_unfinished_trainings_are_known(tmp_path):
     write_run(tmp_path / "a", 0.6, steps=None)
     write_run(tmp_path / "b", 0.7, steps=10)

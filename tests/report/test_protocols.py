@@ -31,7 +31,9 @@ OTHERS = {
     "task": "classification",
     "dataset": "s3dis",
     "split": "val",
+    "selection": "0123456789ab",
     "data": "fedcba",
+    "input": "xyz",
     "voxel": 0.1,
     "points": 1024,
     "votes": 4,
@@ -78,14 +80,14 @@ def test_a_protocol_in_words():
     assert describe(given) == (
         "scored per point, 2,048 points a pass, 1 vote, decided by max_confidence, blocks of 1.5 m, "
         "offset by 0 and 0.75 m, evened in cells of 0.03 m, at most 8,192 points a block, without unannotated, "
-        "12 scenes, 123,456 scored, data 01234567, turns 3"
+        "12 scenes, 123,456 scored, given xyz + rgb, data 01234567, selection fedcba98, turns 3"
     )
 
 
 def test_what_the_paper_states_in_words():
     assert describe_printed(SIX_FOLD) == "s3dis, 6-fold, scored per point, 6 folds"
     assert describe_printed(MODELNET40.rows[0].protocol) == (
-        "modelnet, test, scored per shape, 1k points a pass, 2,468 scored, input xyz"
+        "modelnet, test, scored per shape, 1k points a pass, 2,468 scored, given xyz"
     )
 
 
@@ -93,9 +95,15 @@ def test_the_difference_to_the_paper_in_words():
     ours = conditions(result({"dataset": "s3dis", "split": "Area_5", "votes": 4}).evaluation)
     told = tell_against_printed(ours, AREA_5).split("; ")
     assert "votes 4 vs not stated" in told
-    assert not any(one.startswith(("unit", "dataset", "split", "data")) for one in told)
+    assert not any(one.startswith(("unit", "dataset", "split", "data", "selection")) for one in told)
     elsewhere = tell_against_printed(conditions(result().evaluation), AREA_5)
     assert "dataset rooms vs s3dis; split test vs Area_5" in elsewhere
+
+
+def test_the_pooled_folds_have_no_selection_of_their_own():
+    pooled = conditions(result({"dataset": "s3dis", "split": "6-fold", "selection": ""}, folds=[1] * 6).evaluation)
+    assert "selection" not in describe(pooled)
+    assert "selection" not in tell_against_printed(pooled, SIX_FOLD)
 
 
 def test_missing_folds_and_shapes_are_differences():

@@ -12,6 +12,7 @@ from point2node.cli.progress import progress
 from point2node.cli.train import conclude, is_first_process
 from point2node.cli.watching import choose_watch
 from point2node.core.errors import InputError
+from point2node.core.memory import keep_freed_memory
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.engine.run_folder import RunFolder
@@ -37,6 +38,7 @@ def ablate(
     from point2node.engine.settings import load_preset
     from point2node.models.point2node.stages import VARIANTS, find_variant
 
+    keep_freed_memory()
     chosen = list(VARIANTS) if variants is None else variants.split(",")
     for variant in chosen:
         find_variant(variant)

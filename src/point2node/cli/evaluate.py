@@ -96,7 +96,8 @@ def _print(result: dict[str, Any]) -> None:
     cut = "" if shapes else f", blocks of {protocol['block_side']} m at offsets {protocol['offsets']}"
     console.print(
         f"{result['run']} ({result['weights']} weights) on {protocol['dataset']}, split {protocol['split']}: "
-        f"{result['units']:,} {protocol['unit']}s; {protocol['points']} points at once, {protocol['votes']} votes, "
+        f"{result['units']:,} {protocol['unit']}s; {protocol['points']} points at once, "
+        f"{protocol['votes']} vote{'' if protocol['votes'] == 1 else 's'}, "
         f"{protocol['rule']}{cut}",
         markup=False,
         highlight=False,
@@ -105,7 +106,8 @@ def _print(result: dict[str, Any]) -> None:
     figures = [("OA", result["oa"]), ("mAcc", result["macc"])] + ([] if shapes else [("mIoU", result["miou"])])
     print("  ".join(f"{name} {_percent(value)}" for name, value in figures))
     if "single_vote" in result:
-        print(f"with a single vote: OA {_percent(result['single_vote']['oa'])}")
+        first = result["single_vote"]
+        print(f"with a single vote: OA {_percent(first['oa'])}  mAcc {_percent(first['macc'])}")
     if "mean_of_folds" in result:
         mean = result["mean_of_folds"]
         print("mean of the folds, a second figure: " + "  ".join(f"{key} {_percent(mean[key])}" for key in mean))

@@ -1,4 +1,4 @@
-"""The ``point2node`` command: gathers the commands and turns an InputError into one line and exit code 2."""
+"""The ``point2node`` command: gathers the commands and turns errors that a person can mend into one line."""
 
 from __future__ import annotations
 
@@ -9,18 +9,21 @@ import typer
 
 from point2node._version import __version__
 from point2node.cli.ablate import ablate
+from point2node.cli.classify import classify
+from point2node.cli.demo import demo
 from point2node.cli.doctor import doctor
 from point2node.cli.evaluate import evaluate
 from point2node.cli.models import models
+from point2node.cli.predict import predict
 from point2node.cli.prepare import prepare
 from point2node.cli.report import report
 from point2node.cli.train import train
-from point2node.core.errors import InputError
-from point2node.core.memory import keep_freed_memory
+from point2node.cli.view import view
+from point2node.core.errors import InputError, LostProcessError
 
 
 class OneLineErrors(typer.core.TyperGroup):
-    """Commands whose InputErrors become one line on stderr and exit code 2."""
+    """Commands whose InputErrors become one line on stderr and exit code 2; a lost process, exit code 1."""
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; what a person can mend is said in one line."""
@@ -29,6 +32,10 @@ class OneLineErrors(typer.core.TyperGroup):
         except InputError as error:
             print(f"point2node: {error}", file=sys.stderr)
             raise typer.Exit(code=2) from None
+        except LostProcessError as error:
+            hint = "the last checkpoint is whole; start the processes again, 'train' with --resume RUN"
+            print(f"point2node: a training process died; {hint}. ({error})", file=sys.stderr)
+            raise typer.Exit(code=1) from None
 
 
 app = typer.Typer(cls=OneLineErrors, no_args_is_help=True, pretty_exceptions_enable=False, rich_markup_mode=None)
@@ -50,9 +57,11 @@ def point2node(
 
     Example: point2node models --json
     """
-    keep_freed_memory()
 
 
+app.command()(demo)
+app.command()(predict)
+app.command()(classify)
 app.command()(models)
 app.command()(prepare)
 app.command()(doctor)
@@ -60,3 +69,4 @@ app.command()(train)
 app.command()(evaluate)
 app.command()(ablate)
 app.command()(report)
+app.command()(view)

@@ -35,6 +35,11 @@ class Axis(StrEnum):
     z = "z"
 
 
+ROOMS = 100
+BELONGS_TO = {"--repairs": Kind.s3dis, "--classes": Kind.folder, "--rooms": Kind.rooms, "--up": Kind.modelnet}
+"""Which data set an option is for; any other refuses it."""
+
+
 def prepare(
     dataset: Annotated[Kind, typer.Argument(help="Which data set; 'folder': your own labelled clouds.")],
     root: Annotated[Path | None, typer.Argument(help="Where it is, or a pattern (folder); not for 'rooms'.")] = None,
@@ -42,12 +47,12 @@ def prepare(
     out: Annotated[Path, typer.Option(help="The folder to make or bring up to date.")],
     repairs: Annotated[Path | None, typer.Option(help="Corrected files from 'doctor --repair' (s3dis).")] = None,
     skip_damaged: Annotated[
-        bool, typer.Option("--skip-damaged", help="Leave damaged lines out and list them in the manifest.")
+        bool, typer.Option("--skip-damaged", help="Leave damaged lines or files out and list them in the manifest.")
     ] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     classes: Annotated[Path | None, typer.Option(help="Your class list in YAML (folder).")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Chooses the random split, and the rooms.")] = 0,
-    rooms: Annotated[int, typer.Option(min=1, help="How many rooms to generate (rooms).")] = 100,
+    rooms: Annotated[int | None, typer.Option(min=1, help="How many to generate (rooms); 100 by default.")] = None,
     up: Annotated[Axis | None, typer.Option(help="The vertical axis, where a release is unusual (modelnet).")] = None,
 ) -> None:
     """Turn a data set into a store. Running it again does only what changed, or goes on where it was stopped.
@@ -57,6 +62,7 @@ def prepare(
     from point2node.data.preparation import prepare as prepare_store
     from point2node.data.refusals import refusals_named
 
+    _refuse_strangers(dataset, {"--repairs": repairs, "--classes": classes, "--rooms": rooms, "--up": up})
     with refusals_named(root or out):
         found = _find(dataset, root, out=out, repairs=repairs, classes=classes, seed=seed, rooms=rooms, up=up)
     try:
@@ -68,6 +74,13 @@ def prepare(
     _print_summary(prepared, out)
 
 
+def _refuse_strangers(kind: Kind, given: dict[str, object]) -> None:
+    """Refuse options of another data set, which would otherwise be passed over in silence."""
+    for option, value in given.items():
+        if value is not None and BELONGS_TO[option] is not kind:
+            raise InputError(option, expected=f"{BELONGS_TO[option].value}, which it is for", found=kind.value)
+
+
 def _find(
     kind: Kind,
     root: Path | None,
@@ -76,7 +89,7 @@ def _find(
     repairs: Path | None,
     classes: Path | None,
     seed: int,
-    rooms: int,
+    rooms: int | None,
     up: str | None,
 ) -> Dataset:
     if kind is Kind.rooms:
@@ -84,11 +97,9 @@ def _find(
 
         if root is not None:
             raise InputError("ROOT", expected="none for 'rooms'", found=str(root), remedy="Use --out for the store.")
-        return list_rooms(rooms, seed)
+        return list_rooms(rooms or ROOMS, seed)
     if root is None:
         raise InputError("ROOT", expected=f"the folder of {kind.value}", found="none")
-    if repairs is not None and kind is not Kind.s3dis:
-        raise InputError("--repairs", expected="s3dis, the data set with repairs", found=kind.value)
     if kind is Kind.s3dis:
         from point2node.data.s3dis import find_s3dis
 
@@ -103,9 +114,8 @@ def _find(
         return find_modelnet(root, up)
     from point2node.data.own_files import find_own_files, split_pattern
 
-    if out.resolve().is_relative_to(
-        split_pattern(root)[0].resolve()
-    ):  # its arrays would be taken for clouds the next time
+    # its arrays would be taken for clouds the next time
+    if out.resolve().is_relative_to(split_pattern(root)[0].resolve()):
         raise InputError("--out", expected="a folder outside ROOT", found=str(out))
     if classes is None:
         raise InputError("--classes", expected="a class list for 'folder'", found="none", remedy="See docs/data.md.")
@@ -121,7 +131,7 @@ def _print_summary(prepared: Prepared, out: Path) -> None:
         print(f"lost: {place}: {lost.bytes}", file=sys.stderr)
     points = sum(scene.points for scene in manifest.scenes)
     splits = ", ".join(f"{split} {_count(prepared, split):,}" for split in manifest.splits) or "nothing"
-    damage = f", {len(manifest.lost)} damaged lines lost" if manifest.lost else ""
+    damage = f", {len(manifest.lost)} damaged lines or files lost" if manifest.lost else ""
     what = f"{manifest.dataset} ({manifest.release}), {splits}; {points:,} points{damage}"
     print(f"{out}: {what}; {prepared.read} read anew")
 

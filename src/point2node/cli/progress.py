@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 
 @contextmanager
-def progress(label: str) -> Iterator[Callable[[int, int, str], None]]:
+def progress(label: str, *, seconds: float = 0.0) -> Iterator[Callable[[int, int, str], None]]:
     """A function to be called with how much is done, of how much, and the name of the latest.
 
-    The bar appears with the first call: where there is nothing to do, nothing is shown.
+    The bar appears with the first call: where there is nothing to do, nothing is shown. Lines are at least
+    ``seconds`` apart.
     """
     if not sys.stderr.isatty():
-        yield lambda done, total, name: print(f"{label} {done}/{total} {name}", file=sys.stderr, flush=True)
+        last = -math.inf
+
+        def say(done: int, total: int, name: str) -> None:
+            nonlocal last
+            if time.monotonic() - last >= seconds:
+                last = time.monotonic()
+                print(f"{label} {done}/{total} {name}", file=sys.stderr, flush=True)
+
+        yield say
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn

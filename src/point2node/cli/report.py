@@ -1,4 +1,4 @@
-"""``point2node report``: what runs achieved, as tables on the terminal, or in a file."""
+"""``point2node report``: what runs achieved, as tables; or a labelled scan, as a page to look around in."""
 
 from __future__ import annotations
 
@@ -19,17 +19,73 @@ SUFFIXES = (".html", ".md", ".json")
 
 
 def report(
-    runs: Annotated[
-        list[str], typer.Argument(metavar="RUN...", help="Run folders, folders of them, or evaluation JSON files.")
+    what: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="RUN...|LABELLED_FILE",
+            help="Run folders, folders of them, or evaluation JSON files; or one labelled point cloud.",
+        ),
     ],
     html: Annotated[bool, typer.Option("--html", help=f"Write a page to read offline: {PAGE}, or --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
-    out: Annotated[Path | None, typer.Option(help="Write a file: .html, .md or .json.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="Write a file: .html, .md or .json; of a scan: its page [LABELLED_FILE.html].")
+    ] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="Of a scan: the same points with true labels, to be shown beside and scored.")
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Of a scan without its .classes.json: s3dis, scannet or a YAML file of classes.")
+    ] = None,
+    stills: Annotated[bool, typer.Option(help="Of a scan: write pictures beside the page.")] = True,
 ) -> None:
     """Compare runs with each other and with the paper; results of unlike protocols get tables of their own.
 
+    Of a labelled scan, make one page that opens offline: the scan in 3-D, its classes and, with --truth, its scores.
+
     Example: point2node report runs --html
+
+    Example: point2node report room_labelled.ply --truth room.ply
     """
+    if _is_scan(what):
+        if as_json:
+            raise InputError("--json", expected="runs to report on", found=what[0])
+        _report_scan(Path(what[0]), truth, classes, out, stills)
+        return
+    for option, given in {"--truth": truth, "--classes": classes, "--no-stills": not stills}.items():
+        if given:
+            raise InputError(option, expected="a labelled point cloud to report on", found=what[0])
+    _report_runs(what, html, as_json, out)
+
+
+def _is_scan(arguments: list[str]) -> bool:
+    """Whether the arguments are a labelled scan; scans and runs do not mix: their reports have nothing in common."""
+    from point2node.data.files import READABLE
+
+    scans = [one for one in arguments if Path(one).suffix.lower() in READABLE and not Path(one).is_dir()]
+    if scans and len(arguments) > 1:
+        found = f"{len(scans)} scans" if len(scans) == len(arguments) else f"{scans[0]} among runs"
+        raise InputError(scans[0], expected="runs, or one labelled scan by itself", found=found)
+    return bool(scans)
+
+
+def _report_scan(path: Path, truth: Path | None, classes: str | None, out: Path | None, stills: bool) -> None:
+    """Write the page and, unless they are not wanted, the stills beside it."""
+    page = path.with_suffix(".html") if out is None else out
+    if page.suffix.lower() != ".html":
+        raise InputError("--out", expected="a name that ends in .html", found=str(page))
+    from point2node.report.scene_files import read_scene
+    from point2node.report.scene_page import write_scene_page
+    from point2node.report.stills import write_stills
+
+    scene = read_scene(path, truth, classes)
+    write_scene_page(scene, page)
+    pictures = write_stills(scene, page) if stills else []
+    beside = f" and {len(pictures)} stills, {page.stem}_*.png" if pictures else ""
+    print(f"written: {page}{beside}; open the page in a browser")
+
+
+def _report_runs(runs: list[str], html: bool, as_json: bool, out: Path | None) -> None:
     target = _target(html, out)
     from point2node.report.overview import make_report
 

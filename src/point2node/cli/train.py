@@ -12,6 +12,7 @@ import typer
 from point2node.cli.progress import progress
 from point2node.cli.watching import choose_watch
 from point2node.core.errors import InputError
+from point2node.core.memory import keep_freed_memory
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.engine.run_folder import RunFolder
@@ -40,8 +41,7 @@ def train(
 
     Example: point2node train tiny steps=200 seed=1
     """
-    from point2node.engine.launching import LostProcessError
-
+    keep_freed_memory()
     preset, overrides = split_words(words or [])
     if resume is not None and (out is not None or all_areas):
         raise InputError("--resume", expected="a run folder alone", found="--out or --all-areas as well")
@@ -49,19 +49,14 @@ def train(
         from point2node.engine.settings import preset_names
 
         raise InputError("PRESET", expected="one of " + ", ".join(preset_names()), found="none")
-    try:
-        if all_areas:
-            assert preset is not None
-            _train_areas(preset, overrides, data, out)
-        elif resume is not None:
-            _resume(resume, preset, overrides, data)
-        else:
-            assert preset is not None
-            _begin(preset, overrides, data, out)
-    except LostProcessError as error:
-        hint = "the last checkpoint is whole; start the processes again with --resume RUN"
-        print(f"point2node: a training process died; {hint}. ({error})", file=sys.stderr)
-        raise typer.Exit(code=1) from None
+    if all_areas:
+        assert preset is not None
+        _train_areas(preset, overrides, data, out)
+    elif resume is not None:
+        _resume(resume, preset, overrides, data)
+    else:
+        assert preset is not None
+        _begin(preset, overrides, data, out)
 
 
 def split_words(words: list[str]) -> tuple[str | None, list[str]]:

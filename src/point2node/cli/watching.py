@@ -20,19 +20,27 @@ class PlainWatch:
 
     def begin(self, steps: int, done: int) -> None:
         """Say where training starts."""
-        self._steps, self._done, self._start = steps, done, time.monotonic()
-        self._next = self._start
+        self._steps, self._next = steps, time.monotonic()
+        self._first: tuple[int, float] | None = None
         if done:
             self.say(f"resumed at step {done} of {steps}")
 
     def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
-        """Print a line if the last one is old."""
+        """Print a line if the last one is old. The first step, which may compile kernels, foretells nothing."""
         now = time.monotonic()
+        if self._first is None:
+            self._first = step, now
         if now < self._next and step < self._steps:
             return
         self._next = now + SECONDS_BETWEEN_LINES
-        left = timedelta(seconds=round((now - self._start) / (step - self._done) * (self._steps - step)))
-        self.say(f"step {step}/{self._steps}, {describe(epoch, values)}, {left} left")
+        self.say(f"step {step}/{self._steps}, {describe(epoch, values)}{self._time_left(step, now)}")
+
+    def _time_left(self, step: int, now: float) -> str:
+        assert self._first is not None
+        first, start = self._first
+        if step == first:
+            return ""
+        return f", {timedelta(seconds=round((now - start) / (step - first) * (self._steps - step)))} left"
 
     def say(self, line: str) -> None:
         """Print it."""

@@ -1,10 +1,13 @@
-"""The one exception for input that a person can mend."""
+"""The exceptions that the command line says in one line: input that a person can mend, and a lost process."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
 from pathlib import Path
+
+LONGEST_LIST = 24
+"""Names in a message that also suggests one; more would bury the suggestion."""
 
 
 class InputError(ValueError):
@@ -26,17 +29,22 @@ class InputError(ValueError):
         return _rebuild, (self.where, self.expected, self.found, self.remedy)
 
 
+class LostProcessError(RuntimeError):
+    """Another process of the same training is gone; the command line says so and exits with code 1."""
+
+
 def _rebuild(where: str, expected: str, found: str, remedy: str) -> InputError:
     return InputError(where, expected=expected, found=found, remedy=remedy)
 
 
 def unknown_choice(where: str, found: str, valid: Iterable[str]) -> InputError:
-    """The error for a name that is not one of ``valid``: it lists them and suggests the nearest."""
+    """The error for a name that is none of ``valid``: it suggests the nearest, and lists them unless they are many."""
     choices = list(valid)
     nearest = get_close_matches(found, choices, n=1)
+    many = nearest and len(choices) > LONGEST_LIST
     return InputError(
         where,
-        expected="one of " + ", ".join(choices),
+        expected=f"one of {len(choices)} names" if many else "one of " + ", ".join(choices),
         found=repr(found),
         remedy=f"Did you mean {nearest[0]!r}?" if nearest else "",
     )

@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from point2node.core.errors import InputError
-from point2node.data.manifest import SceneEntry
-from point2node.data.sources import Damage, Scene, Shapes, Source
+from point2node.data.manifest import SceneEntry, array_file
+from point2node.data.sources import Damage, Scene, Shapes, Source, no_shapes
 from point2node.data.store import SCENES
 
 
@@ -18,8 +18,7 @@ def join_parts(store: Path, source: Source, entries: list[SceneEntry]) -> Scene:
     notes = tuple(note for entry in entries for note in entry.notes)
     filled = [place for place, entry in enumerate(entries) if entry.points]
     if not filled:
-        nothing = Shapes(np.empty((0, 0, 3), np.float32), np.empty(0, np.int32), np.empty(0, np.str_))
-        return Scene(source.name, source.split, nothing, lost, notes)
+        return Scene(source.name, source.split, no_shapes(), lost, notes)
     parts = [_load(store, entries[place]) for place in filled]
     points = parts[0]["xyz"].shape[1]
     for place, part in zip(filled, parts, strict=True):
@@ -34,4 +33,4 @@ def join_parts(store: Path, source: Source, entries: list[SceneEntry]) -> Scene:
 
 def _load(store: Path, entry: SceneEntry) -> dict[str, np.ndarray]:
     folder = store / SCENES / entry.folder
-    return {name: np.load(folder / f"{name}.npy", mmap_mode="r", allow_pickle=False) for name in entry.arrays}
+    return {name: np.load(folder / array_file(name), mmap_mode="r", allow_pickle=False) for name in entry.arrays}

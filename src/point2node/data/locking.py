@@ -1,7 +1,8 @@
-"""One process at a time in a store that is being written."""
+"""One process at a time in a store, or a run folder, that is being written."""
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,8 +17,8 @@ except ModuleNotFoundError:  # Windows, where folders cannot be locked: two writ
 
 
 @contextmanager
-def alone_in(folder: Path, *, wait: bool) -> Iterator[None]:
-    """Make ``folder`` and lock it; while another process has it, wait or refuse. A killed process loses its lock."""
+def alone_in(folder: Path, *, wait: bool, command: str = "prepare") -> Iterator[None]:
+    """Make ``folder`` and lock it; while another ``command`` has it, wait or refuse. A killed process loses it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -33,10 +34,13 @@ def alone_in(folder: Path, *, wait: bool) -> Iterator[None]:
         except BlockingIOError as error:
             raise InputError(
                 folder,
-                expected="a store that nothing else writes to",
-                found="another 'point2node prepare' at work in it",
+                expected="a folder that nothing else writes to",
+                found=f"another 'point2node {command}' at work in it",
                 remedy="Wait until it has finished, or choose another --out.",
             ) from error
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP):
+                raise  # some network file systems have no locks: two writers there are not noticed
         yield
     finally:
         os.close(lock)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,8 @@ from point2node.core.errors import InputError
 
 FORMAT = 1
 CHECKSUM_IN_NAME = 12  # characters: enough to tell two states of one scene apart
+UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f]')
+FIELD = "field."  # before the name of an array that is a further field of a cloud
 LONGEST_NAME = 200  # bytes; file systems take 255, and more is added to it
 
 
@@ -89,12 +92,17 @@ class Manifest(Strict):
 
 
 def encode_name(name: str) -> str:
-    """A scene's name as the name of one folder; spaces and letters of any alphabet stay as they are."""
-    encoded = name.replace("%", "%25").replace("/", "%2F").replace("\\", "%5C").replace(":", "%3A")
+    """Any name as that of one file or folder on every system; spaces and letters of any alphabet stay as they are."""
+    encoded = UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", name)
     if len(encoded.encode()) <= LONGEST_NAME:
         return encoded
     start = encoded.encode()[: LONGEST_NAME - 20].decode(errors="ignore")
     return f"{start}%~{hashlib.sha256(name.encode()).hexdigest()[:16]}"
+
+
+def array_file(array: str) -> str:
+    """The name of the file that holds one array of a scene."""
+    return f"{encode_name(array)}.npy"
 
 
 def checksum_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:

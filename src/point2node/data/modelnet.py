@@ -19,20 +19,31 @@ SHAPES_IN_PART = 100  # a few seconds of work
 
 def find_modelnet(root: Path, up: str | None = None) -> Dataset:
     """The shapes under ``root`` or under the one folder in it. ``up`` is the vertical axis where the release lies."""
-    for base in (existing_root(root), *visible_folders(root)):
-        names = {file.name for file in visible_files(base)}
-        if names & {f"{split}_files.txt" for split in SPLITS}:
-            return _find_h5(base, up)
-        for prefix in RESAMPLED:
-            if f"{prefix}_shape_names.txt" in names:
-                return _find_text(base, prefix, up or "y")
-        if any((folder / split).is_dir() for folder in visible_folders(base) for split in SPLITS):
-            return _find_off(base, up or "z")
+    places = [root] if _finder(existing_root(root)) else visible_folders(root)
+    found = [(base, find) for base in places if (find := _finder(base)) is not None]
+    if len(found) == 1:
+        base, find = found[0]
+        return find(base, up)
+    if found:
+        names = ", ".join(base.name for base, _ in found)
+        raise InputError(root, expected="one copy of ModelNet", found=names, remedy="Point ROOT at one of them.")
     raise InputError(
         root,
         expected="train_files.txt with h5 files, modelnet40_shape_names.txt, or folders <class>/train with .off files",
         found="none of them",
     )
+
+
+def _finder(base: Path) -> Callable[[Path, str | None], Dataset] | None:
+    """What finds the shapes of the release that ``base`` holds; None if it holds none."""
+    names = {file.name for file in visible_files(base)}
+    if names & {f"{split}_files.txt" for split in SPLITS}:
+        return _find_h5
+    for prefix in RESAMPLED:
+        if f"{prefix}_shape_names.txt" in names:
+            return partial(_find_text, prefix)
+    meshes = any((folder / split).is_dir() for folder in visible_folders(base) for split in SPLITS)
+    return _find_off if meshes else None
 
 
 def listed_h5_files(base: Path, split: str) -> list[Path]:
@@ -62,7 +73,7 @@ def _find_h5(base: Path, up: str | None) -> Dataset:
     return _dataset("h5 files of sampled shapes", classes, sources, {"up": up}, tuple(missing))
 
 
-def _find_text(base: Path, prefix: str, up: str) -> Dataset:
+def _find_text(prefix: str, base: Path, up: str | None) -> Dataset:
     classes = _listed_classes(base / f"{prefix}_shape_names.txt")
     sources, missing = [], []
     for split in SPLITS:
@@ -76,20 +87,20 @@ def _find_text(base: Path, prefix: str, up: str) -> Dataset:
             else:
                 missing.append(f"{shape.shown}: listed in {path.name} but missing, left out")
         sources += _shape_source(split, shapes, read_texts)
-    return _dataset("texts of resampled shapes with normals", classes, sources, {"up": up}, tuple(missing))
+    return _dataset("texts of resampled shapes with normals", classes, sources, {"up": up or "y"}, tuple(missing))
 
 
-def _find_off(base: Path, up: str) -> Dataset:
+def _find_off(base: Path, up: str | None) -> Dataset:
     folders = [folder for folder in visible_folders(base) if any((folder / split).is_dir() for split in SPLITS)]
     classes = _class_list([folder.name for folder in folders])
-    sources = []
+    sources, others = [], []
     for split in SPLITS:
         inside = [(folder, folder / split) for folder in folders if (folder / split).is_dir()]
-        meshes = [(folder.name, file) for folder, deep in inside for file in visible_files(deep)]
-        shapes = [_shape(base, file, name, classes) for name, file in meshes if file.suffix.lower() == ".off"]
-        sources += _shape_source(split, shapes, read_off)
-    settings = {"up": up, "points": SAMPLED_POINTS, "scale": "unit sphere"}
-    return _dataset("raw .off meshes", classes, sources, settings)
+        files = [_shape(base, file, folder.name, classes) for folder, deep in inside for file in visible_files(deep)]
+        sources += _shape_source(split, [one for one in files if one.path.suffix.lower() == ".off"], read_off)
+        others += [f"{one.shown}: no .off mesh, left out" for one in files if one.path.suffix.lower() != ".off"]
+    settings = {"up": up or "z", "points": SAMPLED_POINTS, "scale": "unit sphere"}
+    return _dataset("raw .off meshes", classes, sources, settings, tuple(others))
 
 
 def _shape(base: Path, path: Path, class_name: str, classes: tuple[SemanticClass, ...]) -> ShapeFile:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array
 from point2node.data.number_lines import XYZ_NORMAL, describe_damage, parse_lines, read_bytes
-from point2node.data.sources import Damage, Scene, Shapes
+from point2node.data.sources import Damage, Scene, Shapes, lost_file, no_shapes
 
 SAMPLED_POINTS = 2048
 """Points on each mesh: as many as the h5 release has."""
@@ -30,8 +30,19 @@ class ShapeFile:
 
 
 def read_h5(split: str, files: tuple[Path, ...], classes: int, skip_damaged: bool) -> Iterator[Scene]:
-    """All shapes of the h5 files of one split."""
-    parts = [_read_h5_file(file, classes) for file in files]
+    """All shapes of the h5 files of one split; a damaged file is lost as a whole."""
+    parts: list[Shapes] = []
+    lost: list[Damage] = []
+    for file in files:
+        try:
+            parts.append(_read_h5_file(file, classes))
+        except InputError as error:
+            if not skip_damaged:
+                raise
+            lost.append(lost_file(file, file.parent, error))
+    if not parts:
+        yield Scene(split, split, no_shapes(), tuple(lost))
+        return
     sizes = {part.xyz.shape[1] for part in parts}
     if len(sizes) > 1:
         raise InputError(files[0].parent, expected="clouds of one size", found=f"clouds of {sorted(sizes)} points")
@@ -47,6 +58,7 @@ def read_h5(split: str, files: tuple[Path, ...], classes: int, skip_damaged: boo
             counted if unnamed else np.concatenate([part.names for part in parts]),
             _join_normals(parts),
         ),
+        tuple(lost),
     )
 
 
@@ -121,14 +133,15 @@ def _read_h5_file(path: Path, classes: int) -> Shapes:
         )
     if not np.isfinite(xyz).all():
         raise InputError(path, expected="finite coordinates", found="some that are not")
-    if len(labels) and (labels.min() < 0 or labels.max() >= classes):
-        found = f"{labels.min()} to {labels.max()}"
-        raise InputError(path, expected=f"labels from 0 to {classes - 1}, as in shape_names.txt", found=found)
+    strange = np.setdiff1d(labels, np.arange(classes))
+    if len(strange):
+        expected = f"labels from 0 to {classes - 1}, as in shape_names.txt"
+        raise InputError(path, expected=expected, found=str(strange[0]))
     normals = arrays.get("normal")
     if normals is not None and normals.shape != xyz.shape:
         raise InputError(path, expected="a normal for each point", found=f"shape {normals.shape}")
     written = arrays["name"].reshape(-1) if "name" in arrays else ()
-    names = np.array([name.decode() if isinstance(name, bytes) else str(name) for name in written], np.str_)
+    names = np.array([_text(name) for name in written], np.str_)
     if len(names) not in (0, len(xyz)):
         raise InputError(path, expected=f"{len(xyz)} names", found=str(len(names)))
     return Shapes(
@@ -136,21 +149,20 @@ def _read_h5_file(path: Path, classes: int) -> Shapes:
     )
 
 
+def _text(name: object) -> str:
+    return name.decode(errors="backslashreplace") if isinstance(name, bytes) else str(name)
+
+
 def _load_h5(path: Path) -> dict[str, NDArray[Any]]:
     """The datasets of the release that are in the file."""
-    from point2node.data.files.h5 import HIGHEST_RATIO
+    from point2node.data.files.h5 import NUMBERS, NUMBERS_OR_TEXTS, read_dataset
     from point2node.data.files.libraries import damage_reported, import_library
 
     h5py = import_library(path, "h5py", "h5")
-    arrays: dict[str, NDArray[Any]] = {}
+    kinds = {"data": NUMBERS, "label": NUMBERS, "normal": NUMBERS, "name": NUMBERS_OR_TEXTS}
     with damage_reported(path, "an HDF5 file"), h5py.File(path, "r") as file:
-        for name in ("data", "label", "normal", "name"):
-            if name not in file:
-                continue
-            if file[name].nbytes > HIGHEST_RATIO * path.stat().st_size:
-                raise InputError(path, expected="a file as large as its datasets", found=f"shape {file[name].shape}")
-            arrays[name] = np.asarray(file[name][()])
-    return arrays
+        read = {name: read_dataset(h5py, path, file, name, kind) for name, kind in kinds.items()}
+    return {name: values for name, values in read.items() if values is not None}
 
 
 def _join_normals(parts: list[Shapes]) -> NDArray[np.float32] | None:

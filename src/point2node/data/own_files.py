@@ -11,7 +11,7 @@ import numpy as np
 
 from point2node.core.errors import InputError
 from point2node.data.class_file import read_class_file
-from point2node.data.sources import Dataset, Scene, Source, existing_root, is_hidden, relative_name
+from point2node.data.sources import Dataset, Scene, Source, existing_root, is_hidden, lost_scene, relative_name
 
 SPLITS = ("train", "val", "test")
 FRACTIONS = (0.8, 0.1, 0.1)
@@ -45,7 +45,7 @@ def find_own_files(
     splits = [_folder_split(file, root) for file in files] if by_folder else draw_splits(len(files), seed, fractions)
     values = tuple(one.value for one in classes)
     sources = tuple(
-        Source(name, split, (file,), partial(read_own_file, name, split, file, values, ignored))
+        Source(name, split, (file,), partial(read_own_file, name, split, file, root, values, ignored))
         for name, split, file in zip(names, splits, files, strict=True)
     )
     settings = (
@@ -78,12 +78,18 @@ def draw_splits(count: int, seed: int, fractions: tuple[float, float, float] = F
 
 
 def read_own_file(
-    name: str, split: str, file: Path, values: tuple[int, ...], ignored: tuple[int, ...], skip_damaged: bool
+    name: str, split: str, file: Path, root: Path, values: tuple[int, ...], ignored: tuple[int, ...], skip_damaged: bool
 ) -> Iterator[Scene]:
-    """One labelled cloud; every label has to be a listed or an ignored value."""
+    """One labelled cloud; every label has to be a listed or an ignored value. A damaged file is lost as a whole."""
     from point2node.data.files import read
 
-    cloud = read(file)
+    try:
+        cloud = read(file)
+    except InputError as error:
+        if not skip_damaged:
+            raise
+        yield lost_scene(name, split, file, root, error)
+        return
     if cloud.labels is None:
         raise InputError(file, expected="a cloud with labels", found="none", remedy="Name the field 'label'.")
     strange = np.setdiff1d(cloud.labels, (*values, *ignored))
@@ -97,8 +103,7 @@ def read_own_file(
     placed = np.asarray(np.isfinite(cloud.xyz).all(axis=1))
     lacking = len(cloud) - int(placed.sum())  # scanners note rays without a return so
     notes = [f"{name}: {lacking} points without a position, left out"] if lacking else []
-    further = [*cloud.fields, *(["faces"] if cloud.faces is not None else [])]
-    notes += [f"{name}: {', '.join(further)}: no part of a store, left out"] if further else []
+    notes += [f"{name}: faces are no part of a store, left out"] if cloud.faces is not None else []
     yield Scene(name, split, cloud[placed] if lacking else cloud, notes=tuple(notes))
 
 

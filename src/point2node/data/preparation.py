@@ -53,6 +53,9 @@ def prepare(
     A run that is stopped, by an error or a kill, keeps what was finished; the next one goes on.
     """
     _refuse_foreign_folder(store, dataset)
+    if not dataset.sources:
+        left_out = f"none; {dataset.notes[0]}" if dataset.notes else "none"
+        raise InputError(dataset.name, expected="scenes or shapes to prepare", found=left_out)
     with alone_in(store, wait=wait):
         done, pending = _sort_out(dataset, store, skip_damaged)
         total = len(done) + len(pending)

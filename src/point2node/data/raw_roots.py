@@ -34,7 +34,12 @@ def open_data(dataset: str, data: Path, report: Report = lambda done, total, nam
     if (data / MANIFEST).is_file():
         return open_store(data)
     if not data.is_dir():
-        raise InputError(data, expected="a prepared store or the folder of a data set", found="nothing there")
+        raise InputError(
+            data,
+            expected="a prepared store or the folder of a data set",
+            found="nothing there",
+            remedy="Say with --data where it is.",
+        )
     if dataset not in FINDERS:
         raise InputError(data, expected="a prepared store", found="a folder without a manifest.json")
     mark = hashlib.sha256(f"{dataset} {data.resolve()}".encode()).hexdigest()[:12]

@@ -9,7 +9,7 @@ from pathlib import Path
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.data.repairs import repaired_copy
-from point2node.data.s3dis_rooms import read_annotations, read_folder, read_table
+from point2node.data.s3dis_rooms import object_class, read_annotations, read_folder, read_table
 from point2node.data.sources import Dataset, Source, existing_root, is_hidden, visible_files, visible_folders
 
 AREA = re.compile(r"Area_\d")
@@ -21,18 +21,20 @@ def find_s3dis(root: Path, repairs: Path | None = None) -> Dataset:
     if repairs is not None and not repairs.is_dir():
         raise InputError(repairs, expected="the folder that 'doctor --repair' wrote", found="none")
     base = find_base(existing_root(root))
-    tables = [file for file in visible_files(base) if TABLE.fullmatch(file.name)]
+    arrays = [file for file in visible_files(base) if file.suffix == ".npy"]
+    tables = [file for file in arrays if TABLE.fullmatch(file.name)]
     if tables:
-        sources = [_table_source(file) for file in tables]
-        return Dataset("s3dis", "preprocessed, one N×7 array a room", S3DIS, tuple(sources))
+        sources = [_table_source(file, root) for file in tables]
+        left_out = tuple(f"{file.name}: not named Area_k_<room>.npy, left out" for file in arrays if file not in tables)
+        return Dataset("s3dis", "preprocessed, one N×7 array a room", S3DIS, tuple(sources), notes=left_out)
     rooms = find_rooms(base)
     folders = [room for room in rooms if (room / "coord.npy").is_file()]
     if folders:
-        sources = [_folder_source(room) for room in folders]
+        sources = [_folder_source(room, root) for room in folders]
         left_out = tuple(f"{_name(room)}: no coord.npy, left out" for room in rooms if room not in folders)
         return Dataset("s3dis", "preprocessed, a folder of arrays a room", S3DIS, tuple(sources), notes=left_out)
     sources = [_raw_source(room, root, repairs) for room in rooms]
-    if not any(source.files for source in sources):
+    if not any(object_class(file) for source in sources for file in source.files):
         raise InputError(
             base,
             expected="files named Area_k/<room>/Annotations/<class>_<number>.txt",
@@ -80,19 +82,18 @@ def _name(room: Path) -> str:
 
 def _raw_source(room: Path, root: Path, repairs: Path | None) -> Source:
     annotations = room / "Annotations"
-    files = visible_files(annotations) if annotations.is_dir() else []
-    texts = tuple(file for file in files if file.suffix.lower() == ".txt")
-    read_from = tuple(repaired_copy(file, root, repairs) for file in texts)
+    files = tuple(visible_files(annotations) if annotations.is_dir() else ())
+    read_from = tuple(repaired_copy(file, root, repairs) for file in files)
     name, area = _name(room), room.parent.name
-    return Source(name, area, read_from, partial(read_annotations, name, area, texts, root, repairs))
+    return Source(name, area, read_from, partial(read_annotations, name, area, files, root, repairs))
 
 
-def _table_source(file: Path) -> Source:
+def _table_source(file: Path, root: Path) -> Source:
     area = file.name[: len("Area_1")]
-    return Source(file.stem, area, (file,), partial(read_table, file.stem, area, file))
+    return Source(file.stem, area, (file,), partial(read_table, file.stem, area, file, root))
 
 
-def _folder_source(room: Path) -> Source:
+def _folder_source(room: Path, root: Path) -> Source:
     arrays = tuple(file for file in visible_files(room) if file.suffix == ".npy")
     name, area = _name(room), room.parent.name
-    return Source(name, area, arrays, partial(read_folder, name, area, room))
+    return Source(name, area, arrays, partial(read_folder, name, area, room, root))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.number_lines import XYZ_RGB, describe_damage, parse_lines, read_bytes
 from point2node.data.repairs import repaired_copy
-from point2node.data.sources import Damage, Scene, check_labels, relative_name
+from point2node.data.sources import Damage, Scene, check_labels, relative_name, scene_or_loss
 
 VALUES = {one.name: one.value for one in S3DIS}
 CLUTTER = VALUES["clutter"]
@@ -70,37 +71,48 @@ def damage_error(damages: tuple[Damage, ...]) -> InputError:
     return InputError(where, expected=XYZ_RGB.expected, found=first.bytes + further, remedy=DOCTOR)
 
 
-def read_table(name: str, area: str, file: Path, skip_damaged: bool) -> Iterator[Scene]:
-    """A room as one N×7 array: x y z r g b label."""
-    table = load_array(file)
+def read_table(name: str, area: str, file: Path, root: Path, skip_damaged: bool) -> Iterator[Scene]:
+    """A room as one N×7 array: x y z r g b label. A damaged one is lost as a whole."""
+    yield scene_or_loss(name, area, file, root, partial(_read_sound_table, name, area, file), skip_damaged=skip_damaged)
+
+
+def _read_sound_table(name: str, area: str, file: Path) -> Scene:
+    table = load_numbers(file)
     if table.ndim != 2 or table.shape[1] != 7:
         raise InputError(file, expected="an array of shape (N, 7): x y z r g b label", found=f"shape {table.shape}")
-    yield Scene(name, area, _labelled_cloud(file, table[:, :3], table[:, 3:6], table[:, 6]))
+    return Scene(name, area, _labelled_cloud(file, table[:, :3], table[:, 3:6], table[:, 6]))
 
 
-def read_folder(name: str, area: str, folder: Path, skip_damaged: bool) -> Iterator[Scene]:
-    """A room as Pointcept keeps it: coord.npy, color.npy, segment.npy, perhaps normal.npy."""
-    labels = load_array(folder / "segment.npy").reshape(-1)
-    normals = load_array(folder / "normal.npy") if (folder / "normal.npy").is_file() else None
-    cloud = _labelled_cloud(folder, load_array(folder / "coord.npy"), load_array(folder / "color.npy"), labels)
-    yield Scene(name, area, cloud.with_(normals=normals))
+def read_folder(name: str, area: str, folder: Path, root: Path, skip_damaged: bool) -> Iterator[Scene]:
+    """A room as Pointcept keeps it: coord.npy, color.npy, segment.npy, perhaps normal.npy. Lost as a whole, too."""
+    read = partial(_read_sound_folder, name, area, folder)
+    yield scene_or_loss(name, area, folder, root, read, skip_damaged=skip_damaged)
 
 
-def load_array(path: Path) -> NDArray[Any]:
+def _read_sound_folder(name: str, area: str, folder: Path) -> Scene:
+    xyz, rgb, labels = (load_numbers(folder / f"{part}.npy") for part in ("coord", "color", "segment"))
+    normals = load_numbers(folder / "normal.npy") if (folder / "normal.npy").is_file() else None
+    return Scene(name, area, _labelled_cloud(folder, xyz, rgb, labels.reshape(-1), normals))
+
+
+def load_numbers(path: Path) -> NDArray[Any]:
     """A .npy file that holds numbers; pickled objects in it are refused, never run."""
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, OSError, EOFError) as error:
-        found = getattr(error, "strerror", None) or str(error)
-        raise InputError(path, expected="a .npy file with numbers", found=found) from error
+    from point2node.data.files.npy import load_array  # with numba, which listing a data set does not need
+
+    if not path.is_file():
+        raise InputError(path, expected="a .npy file", found="none")
+    array = load_array(path)
+    if array.dtype.kind not in "biuf":
+        raise InputError(path, expected="numbers", found=str(array.dtype))
+    return array
 
 
-def _labelled_cloud(path: Path, xyz: NDArray[Any], rgb: NDArray[Any], labels: NDArray[Any]) -> PointCloud:
+def _labelled_cloud(
+    path: Path, xyz: NDArray[Any], rgb: NDArray[Any], labels: NDArray[Any], normals: NDArray[Any] | None = None
+) -> PointCloud:
+    from point2node.data.files.columns import make_cloud
+
     if not np.isfinite(xyz).all():
         raise InputError(path, expected="finite coordinates", found=f"{int((~np.isfinite(xyz)).sum())} that are not")
     check_labels(path, labels, S3DIS)
-    try:
-        return PointCloud(xyz, rgb=rgb, labels=labels)
-    except InputError as error:
-        where = f"{path}, {error.where}"
-        raise InputError(where, expected=error.expected, found=error.found, remedy=error.remedy) from error
+    return make_cloud(path, xyz=xyz, rgb=rgb, labels=labels, normals=normals)

@@ -15,7 +15,8 @@ from point2node.data.batches import Sample
 from point2node.data.block_cache import blocks_of
 from point2node.data.store import Store
 from point2node.geometry.augment import Augmentation, transform_normals, transform_points
-from point2node.geometry.blocks import FRAMES, PAPER, BlockRules, Frame, training_group
+from point2node.geometry.blocks import PAPER, BlockRules, training_group
+from point2node.geometry.frames import FRAMES, Frame
 
 Feature = Literal["rgb", "normals"]
 NO_AUGMENTATION = Augmentation()

@@ -6,22 +6,24 @@ import re
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from point2node.core.classes import SCANNET
 from point2node.core.errors import InputError
-from point2node.core.point_cloud import PointCloud
+from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.pickles import load_pickles
 from point2node.data.scannet_labels import UNANNOTATED, from_nyu40, from_segments, read_label_map
 from point2node.data.sources import (
-    Damage,
     Dataset,
     Scene,
     Source,
     check_labels,
     existing_root,
+    lost_scene,
     read_text,
+    scene_or_loss,
     visible_files,
     visible_folders,
 )
@@ -43,7 +45,9 @@ def find_scannet(root: Path) -> Dataset:
     """The scenes under ``root``: the two pickles of PointNet++, or scene folders at any of three depths."""
     present = {split: root / name for split, name in PICKLES.items() if (existing_root(root) / name).is_file()}
     if present:
-        sources = [Source(split, split, (file,), partial(read_pickle, split, file)) for split, file in present.items()]
+        sources = [
+            Source(split, split, (file,), partial(read_pickle, split, file, root)) for split, file in present.items()
+        ]
         return Dataset("scannet", "two pickles of PointNet++", SCANNET, tuple(sources), ignored=(UNANNOTATED,))
     folders = find_scene_folders(root)
     if not folders:
@@ -64,7 +68,7 @@ def find_scannet(root: Path) -> Dataset:
         elif files is None:
             left_out.append(f"{folder.name}: no mesh or no labels, left out")
         else:
-            sources.append(Source(folder.name, split, files, partial(read_scene, folder.name, split, files)))
+            sources.append(Source(folder.name, split, files, partial(read_scene, folder.name, split, files, root)))
     release = "raw scene folders"
     return Dataset("scannet", release, SCANNET, tuple(sources), ignored=(UNANNOTATED,), notes=tuple(left_out))
 
@@ -100,15 +104,10 @@ def read_splits(root: Path) -> dict[str, str]:
     return {}
 
 
-def read_scene(name: str, split: str, files: tuple[Path, ...], skip_damaged: bool) -> Iterator[Scene]:
+def read_scene(name: str, split: str, files: tuple[Path, ...], root: Path, skip_damaged: bool) -> Iterator[Scene]:
     """One raw scene; a damaged one is lost as a whole."""
-    try:
-        yield _read_sound_scene(name, split, files)
-    except InputError as error:
-        if not skip_damaged:
-            raise
-        lost = Damage(f"{name}/{Path(error.where).name}", None, f"expected {error.expected}, found {error.found}")
-        yield Scene(name, split, PointCloud(np.empty((0, 3))), lost=(lost,))
+    read = partial(_read_sound_scene, name, split, files)
+    yield scene_or_loss(name, split, files[0].parent, root, read, skip_damaged=skip_damaged)
 
 
 def _read_sound_scene(name: str, split: str, files: tuple[Path, ...]) -> Scene:
@@ -125,22 +124,44 @@ def _read_sound_scene(name: str, split: str, files: tuple[Path, ...]) -> Scene:
     else:
         labels, unknown = from_segments(files[1], files[2], read_label_map(files[3]))
         notes = tuple(f"{files[2].name}: unknown class {one!r}, counted as unannotated" for one in unknown)
+    _refuse_infinite(files[0], mesh.xyz)
     if len(labels) != len(mesh):
         raise InputError(files[1], expected=f"a label for each of the {len(mesh)} vertices", found=f"{len(labels)}")
     return Scene(name, split, PointCloud(mesh.xyz, rgb=mesh.rgb, labels=labels), notes=notes)
 
 
-def read_pickle(split: str, file: Path, skip_damaged: bool) -> Iterator[Scene]:
-    """All scenes of one pickle, which has no names for them."""
-    clouds, labels = load_pickles(file, 2)
-    if not isinstance(clouds, list) or not isinstance(labels, list) or len(clouds) != len(labels):
-        raise InputError(file, expected="a list of clouds and an equally long list of labels", found="something else")
+def read_pickle(split: str, file: Path, root: Path, skip_damaged: bool) -> Iterator[Scene]:
+    """All scenes of one pickle, which has no names for them; a damaged scene, or pickle, is lost as a whole."""
+    try:
+        clouds, labels = load_pickles(file, 2)
+        if not isinstance(clouds, list) or not isinstance(labels, list) or len(clouds) != len(labels):
+            expected = "a list of clouds and an equally long list of labels"
+            raise InputError(file, expected=expected, found="something else")
+    except InputError as error:
+        if not skip_damaged:
+            raise
+        yield lost_scene(split, split, file, root, error)
+        return
     for number, (xyz, of_points) in enumerate(zip(clouds, labels, strict=True)):
-        where = f"{file}, scene {number}"
-        if not isinstance(xyz, np.ndarray) or not isinstance(of_points, np.ndarray) or len(xyz) != of_points.size:
-            raise InputError(where, expected="coordinates and as many labels", found="something else")
-        check_labels(where, of_points, SCANNET)
-        yield Scene(f"{split}_{number:04d}", split, PointCloud(xyz[:, :3], labels=of_points.reshape(-1)))
+        name = f"{split}_{number:04d}"
+        read = partial(_pickled_scene, name, split, f"{file}, scene {number}", xyz, of_points)
+        yield scene_or_loss(name, split, file, root, read, skip_damaged=skip_damaged)
+
+
+def _pickled_scene(name: str, split: str, where: str, xyz: Any, of_points: Any) -> Scene:
+    if not isinstance(xyz, np.ndarray) or xyz.ndim != 2 or xyz.shape[1] < 3:
+        raise InputError(where, expected="coordinates of shape (N, 3)", found=f"{getattr(xyz, 'shape', type(xyz))}")
+    if not isinstance(of_points, np.ndarray) or of_points.size != len(xyz):
+        raise InputError(where, expected=f"{len(xyz)} labels", found=f"{getattr(of_points, 'size', type(of_points))}")
+    _refuse_infinite(where, xyz)
+    check_labels(where, of_points, SCANNET)
+    return Scene(name, split, PointCloud(xyz[:, :3], labels=of_points.reshape(-1)))
+
+
+def _refuse_infinite(where: str | Path, xyz: Array) -> None:
+    strange = int((~np.isfinite(xyz)).sum())
+    if strange:
+        raise InputError(where, expected="finite coordinates", found=f"{strange} that are not")
 
 
 def _find_label_map(root: Path) -> Path | None:

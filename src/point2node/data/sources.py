@@ -47,6 +47,11 @@ class Shapes:
         return len(self.xyz)
 
 
+def no_shapes() -> Shapes:
+    """What is left of a split of which everything was lost."""
+    return Shapes(np.empty((0, 0, 3), np.float32), np.empty(0, np.int32), np.empty(0, np.str_))
+
+
 @dataclass(frozen=True, eq=False)
 class Scene:
     """A scene as read: its points, and what was lost or decided while reading them."""
@@ -134,6 +139,31 @@ def read_text(path: Path) -> str:
         raise InputError(
             path, expected="a text in UTF-8", found=f"the byte {error.object[error.start]:#04x}"
         ) from error
+
+
+def lost_file(path: Path, root: Path, error: InputError) -> Damage:
+    """The loss of ``path``, or of the file below it that the error names; where inside the file stands before why."""
+    below, _, inside = error.where.removeprefix(str(path)).partition(", ")
+    file = Path(f"{path}{below}") if error.where.startswith(str(path)) else path
+    place = f"{inside}: " if inside else ""
+    return Damage(relative_name(file, root), None, f"{place}expected {error.expected}, found {error.found}")
+
+
+def lost_scene(name: str, split: str, path: Path, root: Path, error: InputError) -> Scene:
+    """What is left of a scene that cannot be read: no points, and why."""
+    return Scene(name, split, PointCloud(np.empty((0, 3))), lost=(lost_file(path, root, error),))
+
+
+def scene_or_loss(
+    name: str, split: str, path: Path, root: Path, read: Callable[[], Scene], *, skip_damaged: bool
+) -> Scene:
+    """What ``read`` gives; an error if it fails, or where ``skip_damaged`` holds, the lost scene."""
+    try:
+        return read()
+    except InputError as error:
+        if not skip_damaged:
+            raise
+        return lost_scene(name, split, path, root, error)
 
 
 def check_labels(path: str | Path, labels: NDArray[Any], classes: tuple[SemanticClass, ...]) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
-from point2node.data.manifest import Manifest, SceneEntry, checksum_arrays, dump_json, read_manifest
+from point2node.data.manifest import FIELD, Manifest, SceneEntry, array_file, checksum_arrays, dump_json, read_manifest
 from point2node.data.sources import Shapes
 
 MANIFEST = "manifest.json"
@@ -70,9 +70,10 @@ class Store:
         return self._map(self.entry(name))
 
     def load(self, name: str) -> PointCloud:
-        """One scene with absolute coordinates; colours and normals are read when they are looked at."""
+        """One scene with absolute coordinates; colours, normals and fields are read when they are looked at."""
         entry, arrays = self.entry(name), self.arrays(name)
-        return PointCloud(_shift_back(arrays.pop("xyz"), entry.shift), **arrays)
+        fields = {array.removeprefix(FIELD): arrays.pop(array) for array in entry.arrays if array.startswith(FIELD)}
+        return PointCloud(_shift_back(arrays.pop("xyz"), entry.shift), **arrays, fields=fields)
 
     def shapes(self, split: str) -> Shapes:
         """All clouds of a split of a classification store, mapped."""
@@ -103,11 +104,11 @@ class Store:
         return self.path / SCENES / entry.folder
 
     def _map(self, entry: SceneEntry) -> dict[str, Any]:
-        arrays = {array: _map_array(self._folder(entry) / f"{array}.npy") for array in entry.arrays}
+        arrays = {array: _map_array(self._folder(entry) / array_file(array)) for array in entry.arrays}
         expected = entry.points if entry.shapes is None else entry.shapes
         for array, values in arrays.items():
             if values.ndim == 0 or len(values) != expected:
-                where = self._folder(entry) / f"{array}.npy"
+                where = self._folder(entry) / array_file(array)
                 raise InputError(where, expected=f"{expected} rows", found=f"shape {values.shape}", remedy=REMEDY)
         return arrays
 
@@ -125,7 +126,7 @@ def open_store(path: str | Path) -> Store:
     store = Store(folder, read_manifest(folder / MANIFEST))
     for entry in store.manifest.scenes:
         for array in entry.arrays:
-            file = folder / SCENES / entry.folder / f"{array}.npy"
+            file = folder / SCENES / entry.folder / array_file(array)
             if not file.is_file():
                 raise InputError(file, expected=f"the {array} of {entry.name!r}", found="nothing", remedy=REMEDY)
     return store

@@ -23,12 +23,14 @@ from pydantic import ValidationError
 from point2node._version import __version__
 from point2node.core.point_cloud import PointCloud
 from point2node.data.manifest import (
+    FIELD,
     FORMAT,
     ClassEntry,
     LostLine,
     Manifest,
     SceneEntry,
     Strict,
+    array_file,
     checksum_arrays,
     dump_json,
     encode_name,
@@ -49,10 +51,14 @@ class JournalEntry(Strict):
 
 
 def fingerprint(source: Source, dataset: Dataset) -> str:
-    """Changes when the files of a source (by size and time) or the settings do."""
+    """Changes when the files of a source (by size and time) or the settings do.
+
+    To rename a class of scenes changes no label; but that of a shape is the place of its class in a list of names.
+    """
     files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in source.files]
-    values = sorted(one.value for one in dataset.classes)
-    data_set = (dataset.name, dataset.release, values, dataset.ignored, dict(dataset.settings))
+    shapes = dataset.task == "classification"
+    classes = [one.name for one in dataset.classes] if shapes else sorted(one.value for one in dataset.classes)
+    data_set = (dataset.name, dataset.release, classes, dataset.ignored, dict(dataset.settings))
     known = (FORMAT, __version__, data_set, source.split, files)
     return hashlib.sha256(json.dumps(known, sort_keys=True, ensure_ascii=True).encode()).hexdigest()
 
@@ -79,7 +85,7 @@ def write_scene(store: Path, scene: Scene) -> SceneEntry:
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
         for name, array in arrays.items():
-            np.save(partial / f"{name}.npy", array, allow_pickle=False)
+            np.save(partial / array_file(name), array, allow_pickle=False)
         partial.replace(folder)
     return entry
 
@@ -149,6 +155,7 @@ def _pack(content: PointCloud | Shapes) -> tuple[dict[str, NDArray[Any]], NDArra
         values = getattr(content, name)
         if values is not None:
             arrays[name] = _shrink(values) if name in ("labels", "instance") else values
+    arrays |= {f"{FIELD}{name}": values for name, values in content.fields.items()}
     return arrays, shift
 
 

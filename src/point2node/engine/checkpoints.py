@@ -117,7 +117,7 @@ class Keeper:
         *,
         writes: bool = True,
     ) -> None:
-        self.run, self.average, self.saved_step, self._writes = run, average, 0, writes
+        self.run, self.average, self.saved_step, self.writes = run, average, 0, writes
         self._network, self._optimiser, self._card = network, optimiser, card
 
     @property
@@ -130,7 +130,7 @@ class Keeper:
 
         A full disk leaves the previous state as it was.
         """
-        if not self._writes:
+        if not self.writes:
             return
         with self._naming_the_last_checkpoint():
             write_weights(self.run.last, self.kept, self._card_at(progress))
@@ -139,7 +139,7 @@ class Keeper:
 
     def write_best(self, progress: Progress) -> None:
         """The weights as they are now are the best."""
-        if self._writes:
+        if self.writes:
             with self._naming_the_last_checkpoint():
                 write_weights(self.run.best, self.kept, self._card_at(progress))
 

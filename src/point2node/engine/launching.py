@@ -11,7 +11,7 @@ import torch
 from lightning_fabric import Fabric
 from lightning_fabric.plugins import MixedPrecision, Precision
 
-from point2node.core.errors import InputError
+from point2node.core.errors import InputError, LostProcessError
 from point2node.engine.settings import Settings
 
 
@@ -58,20 +58,18 @@ def _precision(settings: Settings) -> Precision:
     return AutocastOnly(settings.precision, "cuda" if on_gpu else "cpu")
 
 
-class LostProcessError(RuntimeError):
-    """Another process of the same training is gone."""
-
-
 @contextmanager
 def noticing_lost_processes(fabric: Fabric) -> Iterator[None]:
-    """Turn what the communication library says when a peer dies into one exception.
+    """Turn what torch says when a peer, or a process that builds batches, dies into one exception.
 
-    NCCL and torch's stores raise classes of their own; gloo raises a plain RuntimeError that names its sources.
+    NCCL and torch's stores raise classes of their own; gloo raises a plain RuntimeError that names its sources, and so
+    does the loader.
     """
     try:
         yield
     except RuntimeError as error:
         kinds = (torch.distributed.DistBackendError, torch.distributed.DistNetworkError)
-        if fabric.world_size > 1 and (isinstance(error, kinds) or "gloo" in str(error).lower()):
+        lost_peer = fabric.world_size > 1 and (isinstance(error, kinds) or "gloo" in str(error).lower())
+        if lost_peer or str(error).startswith("DataLoader worker"):
             raise LostProcessError(" ".join(str(error).split())) from error
         raise

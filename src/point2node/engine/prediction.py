@@ -4,26 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TypeVar
 
 import numpy as np
-import torch
 from numpy.typing import NDArray
-from torch import Tensor
 
-from point2node.core.errors import InputError
 from point2node.data.batches import Batch, Sample, make_batch
 from point2node.data.samples import ShapeClouds
+from point2node.engine.asking import answers, nodes_at_once
 from point2node.engine.settings import Rule
 from point2node.engine.votes import Votes
-from point2node.geometry.blocks import FRAMES, BlockRules, Frame, voting_groups
+from point2node.geometry.blocks import BlockRules, voting_groups
+from point2node.geometry.frames import FRAMES, Frame
 from point2node.models.network import Network
 
 Item = TypeVar("Item")
-
-NODES_AT_ONCE = 16384
-"""Nodes in a batch: enough to fill the cores, few enough to stay near the caches."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,15 +46,37 @@ def vote_on_scene(
     votes: int,
     rule: Rule,
     rules: BlockRules,
+    tiled: bool = True,
+    seen: Callable[[int], None] = lambda points: None,
 ) -> Votes:
-    """Votes on every point of the blocks: each is tiled to votes × its cap and run in groups of ``points``."""
+    """Votes on every point of the blocks, which are run in groups of ``points``.
+
+    Args:
+        network: in evaluation mode.
+        scene: its coordinates and features.
+        blocks: point numbers of each; together they should hold every point.
+        classes: how many the network knows.
+        points: N, the size of a group.
+        votes: how often each block is labelled, in other groups each time.
+        rule: how votes decide.
+        rules: how the blocks were cut.
+        tiled: whether each block is tiled to votes × its cap, as PointCNN does; otherwise only to whole groups.
+        seen: told how many points more the network has seen.
+    """
     random = np.random.default_rng([votes, points])
-    groups = (group for block in blocks for group in voting_groups(block, points, votes, random, rules))
+    groups = (group for block in blocks for group in voting_groups(block, points, votes, random, rules, tiled=tiled))
+    asked: list[NDArray[np.int64]] = []
+
+    def makers() -> Iterator[Callable[[], Batch]]:
+        for numbers in _in_batches(groups, max(1, nodes_at_once(network) // points)):
+            asked.append(np.concatenate(numbers))
+            yield partial(scene_batch, scene, numbers, network)
+
     gathered = Votes(len(scene.xyz), classes, rule)
-    for numbers in _in_batches(groups, max(1, NODES_AT_ONCE // points)):
-        batch = make_batch([_sample(scene, group) for group in numbers], network.plan, seed=0)
-        probabilities = ask(network, batch)
-        gathered.add(np.concatenate(numbers), probabilities.flatten(0, 1))
+    for probabilities in answers(network, makers()):
+        numbers = asked.pop(0)
+        gathered.add(numbers, probabilities.flatten(0, 1))
+        seen(len(numbers))
     return gathered
 
 
@@ -67,22 +86,21 @@ def vote_on_shapes(
     """Votes on every shape after each round: a round draws its points, and their order, anew."""
     gathered = Votes(len(shapes), classes, rule)
     for vote in range(votes):
-        for numbers in _in_batches(iter(range(len(shapes))), max(1, NODES_AT_ONCE // points)):
-            samples = [shapes.draw(number, np.random.default_rng([vote, shapes.numbers[number]])) for number in numbers]
-            gathered.add(np.array(numbers), ask(network, make_batch(samples, network.plan, seed=vote)))
+        batches = list(_in_batches(iter(range(len(shapes))), max(1, nodes_at_once(network) // points)))
+        makers = (partial(_shape_batch, shapes, numbers, network, vote) for numbers in batches)
+        for numbers, probabilities in zip(batches, answers(network, makers), strict=True):
+            gathered.add(np.array(numbers), probabilities)
         yield gathered
 
 
-def ask(network: Network, batch: Batch) -> Tensor:
-    """Probabilities, on the CPU, of a network in evaluation mode."""
-    device = next(network.parameters()).device
-    moved = batch.to(device)
-    with torch.inference_mode():
-        logits = network(moved.features, moved.pyramid).float().cpu()
-    if not torch.isfinite(logits).all():
-        scenes = ", ".join(dict.fromkeys(batch.scenes))
-        raise InputError("network", expected="finite logits", found=f"NaN or infinite ones in {scenes}")
-    return logits.softmax(dim=-1)
+def _shape_batch(shapes: ShapeClouds, numbers: list[int], network: Network, vote: int) -> Batch:
+    samples = [shapes.draw(number, np.random.default_rng([vote, shapes.numbers[number]])) for number in numbers]
+    return make_batch(samples, network.plan, seed=vote)
+
+
+def scene_batch(scene: SceneInput, groups: list[NDArray[np.int64]], network: Network) -> Batch:
+    """Some groups of a scene's points, as the network takes them."""
+    return make_batch([_sample(scene, group) for group in groups], network.plan, seed=0)
 
 
 def _sample(scene: SceneInput, numbers: NDArray[np.int64]) -> Sample:

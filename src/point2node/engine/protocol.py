@@ -9,7 +9,8 @@ from point2node.data.store import Store
 from point2node.engine.division import Part
 from point2node.engine.settings import Rule
 from point2node.engine.weights import WeightsCard
-from point2node.geometry.blocks import BlockRules, Frame
+from point2node.geometry.blocks import BlockRules
+from point2node.geometry.frames import Frame
 
 
 @dataclass(frozen=True)

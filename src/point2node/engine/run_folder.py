@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from point2node._version import __version__
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import replacing
+from point2node.data.files.replacing import TEMPORARY, replacing
 from point2node.data.manifest import ClassEntry, Strict, dump_json
 from point2node.data.store import Store
 from point2node.engine.settings import Settings, read_settings
@@ -84,6 +84,11 @@ class RunFolder:
             stream.write(settings.dump().encode())
         with replacing(self.card) as stream:
             stream.write(dump_json(card).encode())
+
+    def remove_leftovers(self) -> None:
+        """Remove what a kill in the middle of writing left beside the files; it may be as large as a checkpoint."""
+        for path in self.path.glob(f"{TEMPORARY}*"):
+            path.unlink(missing_ok=True)
 
     def read_settings(self) -> Settings:
         """The resolved settings of the run."""

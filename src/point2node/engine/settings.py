@@ -13,7 +13,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from point2node.core.errors import InputError, unknown_choice
-from point2node.geometry.blocks import Frame
+from point2node.geometry.frames import Frame
 
 Rule = Literal["max_confidence", "mean_probability"]
 

@@ -7,6 +7,7 @@ from importlib import resources
 from pathlib import Path
 
 from point2node.core.errors import InputError
+from point2node.engine.model_card import check_integrity, read_model_card
 from point2node.engine.run_folder import RunCard, RunFolder
 from point2node.engine.settings import Settings
 from point2node.engine.weights import WeightsCard, read_weights
@@ -41,7 +42,7 @@ def shipped_weights() -> tuple[str, ...]:
 def load_trained(name: str, weights: str = "best") -> Trained:
     """The trained network called ``name``; of a run its ``weights``, best or last."""
     path = Path(name)
-    if path.is_dir():
+    if path.is_dir() and (RunFolder(path).exists or name not in shipped_weights()):  # a folder of scans may be "rooms"
         run = RunFolder(path)
         run_card, settings = run.read_card(), run.read_settings()
         file = run.best if weights == "best" else run.last
@@ -54,7 +55,10 @@ def load_trained(name: str, weights: str = "best") -> Trained:
         network, card = read_weights(path)
         return Trained(path.stem, network, card, path.stem)
     if name in shipped_weights():
-        with resources.as_file(resources.files("point2node") / "weights" / f"{name}{SUFFIX}") as file:
+        folder = resources.files("point2node") / "weights"
+        shipped = folder / f"{name}{SUFFIX}"
+        check_integrity(shipped.read_bytes(), read_model_card(folder / f"{name}.json"))
+        with resources.as_file(shipped) as file:
             network, card = read_weights(file)
         return Trained(name, network, card, "shipped")
     known = ", ".join(shipped_weights()) or "none yet"

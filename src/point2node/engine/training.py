@@ -20,6 +20,7 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.data.batches import Batch, BatchLoader, SampleSource
+from point2node.data.locking import alone_in
 from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.store import Store
 from point2node.engine.averaging import WeightAverage
@@ -107,22 +108,25 @@ def train(
     weights = class_weights(settings, store, division.training)
     loss_weights = None if weights is None else torch.from_numpy(weights).to(fabric.device)
 
-    keeper = Keeper(run, network, optimiser, average, card, writes=fabric.is_global_zero)
-    progress = Progress(seed=settings.seed)
-    if run.state.is_file():
-        _refuse_other_data(run, store, watch)
-        progress = read_state(run.state, network, optimiser, average)
-        keeper.saved_step = progress.step
-    elif fabric.is_global_zero:
-        sizes = (len(division.training), len(division.validation), count_parameters(network), steps)
-        run.create(settings, describe_run(settings, preset, store, data, *sizes))
-        keeper.checkpoint(progress)
-    fabric.barrier()
-    loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": progress.seed})
-    history = History(run.history, run.tensorboard, progress.step) if fabric.is_global_zero else None
-
-    model.train()
     with ExitStack() as stack:
+        if fabric.is_global_zero:
+            stack.enter_context(alone_in(run.path, wait=False, command="train"))
+            run.remove_leftovers()
+        keeper = Keeper(run, network, optimiser, average, card, writes=fabric.is_global_zero)
+        progress = Progress(seed=settings.seed)
+        if run.state.is_file():
+            _refuse_other_data(run, store, watch)
+            progress = read_state(run.state, network, optimiser, average)
+            keeper.saved_step = progress.step
+        elif fabric.is_global_zero:
+            sizes = (len(division.training), len(division.validation), count_parameters(network), steps)
+            run.create(settings, describe_run(settings, preset, store, data, *sizes))
+            keeper.checkpoint(progress)
+        fabric.barrier()
+        loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": progress.seed})
+        history = History(run.history, run.tensorboard, progress.step) if fabric.is_global_zero else None
+
+        model.train()
         interruption = stack.enter_context(noted_interruptions())
         stack.callback(watch.end)
         if history is not None:
@@ -257,9 +261,10 @@ def _refuse_nan(what: str, value: Tensor, scenes: tuple[str, ...], step: int, ke
     """Stop before the weights are touched: what was saved last is good."""
     if torch.isfinite(value):
         return
+    saved = f"step {keeper.saved_step}" if keeper.writes else f"in {keeper.run.state.name}"
     raise InputError(
         keeper.run.path,
         expected=f"a finite {what}",
         found=f"{float(value)} at step {step}, in the batch of scenes {', '.join(dict.fromkeys(scenes))}",
-        remedy=f"The last good checkpoint is step {keeper.saved_step}; try a lower learning_rate or a gradient_clip.",
+        remedy=f"The last good checkpoint is {saved}; try a lower learning_rate or a gradient_clip.",
     )

@@ -70,4 +70,4 @@ class Votes:
             piece = slice(start, start + (1 << 18))
             mean = self._sums[piece] / self._counts[piece, None].clamp_min(1)
             entropy[piece] = -(mean * mean.clamp_min(1e-12).log()).sum(dim=1)
-        return (entropy / max(np.log(self._classes), 1e-12)).numpy()
+        return (entropy / max(np.log(self._classes), 1e-12)).clamp_(0, 1).numpy()

@@ -20,7 +20,8 @@ from point2node.data.manifest import ClassEntry, Strict
 from point2node.data.samples import Feature
 from point2node.data.store import Store
 from point2node.engine.settings import Rule, Settings
-from point2node.geometry.blocks import BlockRules, Frame
+from point2node.geometry.blocks import BlockRules
+from point2node.geometry.frames import Frame
 from point2node.models.catalogue import create_model
 from point2node.models.network import Network
 

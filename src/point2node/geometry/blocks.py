@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Literal
+from dataclasses import dataclass, replace
 
 import numpy as np
 import torch
@@ -15,7 +12,6 @@ from point2node.core.errors import InputError
 from point2node.geometry.sampling import grid_sampling
 
 Numbers = NDArray[np.int64]
-Frame = Literal["room", "block"]
 
 MERGE_ORDER = ((0, 1), (1, 0), (0, -1), (-1, 0), (-1, 1), (1, 1), (1, -1), (-1, -1))
 """Where a small block looks for a larger neighbour, as steps in x and y."""
@@ -60,6 +56,27 @@ def cut_blocks(
     return parts
 
 
+def widen(rules: BlockRules, xyz: NDArray[np.floating], points: int) -> BlockRules:
+    """Rules for thin clouds: the side is doubled until a column holds a quarter of a network's ``points`` on average.
+
+    Otherwise most of what a network sees of a thin cloud would be copies of a few points.
+    """
+    side = rules.side
+    lower = xyz[:, :2].min(axis=0) if len(xyz) else 0.0
+    columns = _occupied((xyz[:, :2] - lower) / side)
+    while len(columns) > 1 and len(xyz) < len(columns) * points / 4:
+        side *= 2
+        columns = _occupied(columns / 2)
+    return replace(rules, side=side)
+
+
+def _occupied(places: NDArray[np.floating]) -> NDArray[np.int64]:
+    """The different cells (M, 2) of the unit grid in which places (N, 2) lie."""
+    x, y = np.floor(places).astype(np.int64).T
+    keys = np.unique(x * (y.max(initial=0) + 1) + y)
+    return np.stack(np.divmod(keys, y.max(initial=0) + 1), axis=1)
+
+
 def _cut_columns(xy: NDArray[np.floating], offset: float, side: float) -> dict[tuple[int, int], Numbers]:
     """The points of each column, by the column's place."""
     places = np.floor((xy - (xy.min(axis=0) - offset)) / side).astype(np.int64)
@@ -101,19 +118,6 @@ def _stable_order(keys: Numbers) -> Numbers:
     return np.argsort(keys.astype(np.uint16) if keys.max() < 2**16 else keys, kind="stable")
 
 
-def centred(xyz: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Points (N, 3) counted from the middle of their bounding box in x and y; heights stay."""
-    middle = (xyz.min(axis=0) + xyz.max(axis=0)) / 2
-    return xyz - middle * np.array([1, 1, 0], np.float32)
-
-
-FRAMES: MappingProxyType[Frame, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = MappingProxyType(
-    {"room": lambda xyz: xyz, "block": centred}
-)
-"""What a network sees of a block: coordinates of the room, as the paper's do, or of the block itself, with which
-buildings of any extent look alike."""
-
-
 def training_group(numbers: Numbers, points: int, random: np.random.Generator) -> Numbers:
     """``points`` random points of a block; of a smaller block all of them once, the rest drawn with replacement."""
     if len(numbers) >= points:
@@ -122,8 +126,17 @@ def training_group(numbers: Numbers, points: int, random: np.random.Generator) -
 
 
 def voting_groups(
-    numbers: Numbers, points: int, repeat: int, random: np.random.Generator, rules: BlockRules = PAPER
+    numbers: Numbers,
+    points: int,
+    repeat: int,
+    random: np.random.Generator,
+    rules: BlockRules = PAPER,
+    *,
+    tiled: bool = True,
 ) -> Numbers:
-    """A block's numbers tiled to repeat × max_points, shuffled, as groups (groups, points)."""
-    groups = repeat * -(-rules.max_points // points)
+    """A block's numbers tiled to repeat × max_points, shuffled, as groups (groups, points).
+
+    Not ``tiled``: only to the whole groups that hold every point ``repeat`` times.
+    """
+    groups = repeat * -(-rules.max_points // points) if tiled else -(-repeat * len(numbers) // points)
     return random.permutation(np.resize(numbers, groups * points)).reshape(groups, points)

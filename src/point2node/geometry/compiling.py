@@ -25,10 +25,13 @@ Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
 
 def kernel(**options: Any) -> Callable[[Kernel], Kernel]:
-    """``numba.njit(**options)`` for a function that Python calls; kept on disk wherever that is possible."""
+    """``numba.njit(**options)`` for a function that Python calls; kept on disk wherever that is possible.
+
+    It runs without Python's global lock, so that threads can work on clouds of their own.
+    """
 
     def decorate(function: Kernel) -> Kernel:
-        compiled = numba.njit(**options)(function)
+        compiled = numba.njit(nogil=True, **options)(function)
         with suppress(RuntimeError):  # no folder to write to: each process compiles what it uses
             compiled._cache = _CodeCache(function)
         return compiled

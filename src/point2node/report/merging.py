@@ -82,10 +82,18 @@ def name_network(result: Result) -> str:
 
 
 def tell_apart(own: Recipe, others: Sequence[Recipe]) -> list[str]:
-    """In words, what sets a recipe apart: its preset, and against others of that preset each setting that differs."""
+    """In words, what sets a recipe apart: its preset, and against others of that preset each setting that differs.
+
+    An evaluation by itself knows none of its settings, and an older run not all: what is not known is no difference.
+    """
     told = [f"preset {own['preset']}"] if any(other["preset"] != own["preset"] for other in others) else []
     alike = [other for other in others if other["preset"] == own["preset"]]
-    return told + [f"{key} {value}" for key, value in own.items() if any(other.get(key) != value for other in alike)]
+    for key, value in own.items():
+        if any(other.get(key, value) != value for other in alike):
+            told.append(f"{key} {value}")
+    if any(set(other) - set(own) for other in alike):
+        told.append("settings not all known")
+    return told
 
 
 def recipe_of(result: Result) -> Recipe:

@@ -15,7 +15,9 @@ Conditions = Mapping[str, Any]
 
 LONGEST = 80  # characters of a value that no words are known for
 _TOLD_ELSEWHERE = {"task", "dataset", "split", "classes", "voxel"}  # the last is part of the unit
-_NEVER_PRINTED = {"data", "classes", "scenes", "units", "voxel"}
+_NEVER_PRINTED = {"data", "selection", "classes", "scenes", "units", "voxel"}
+_CHECKSUMS = {"data", "selection"}
+_NOTHING: tuple[Any, ...] = (None, [], "")
 
 
 def conditions(evaluation: EvaluationFile) -> Conditions:
@@ -51,7 +53,7 @@ def tell_differences(groups: Sequence[Sequence[Result]]) -> str:
 
 def describe(given: Conditions) -> str:
     """The conditions in words, but for what the title and the headings say."""
-    stated = {key: value for key, value in given.items() if value not in (None, []) and key not in _TOLD_ELSEWHERE}
+    stated = {key: value for key, value in given.items() if value not in _NOTHING and key not in _TOLD_ELSEWHERE}
     known = [words(stated[key]) for key, words in _WORDS.items() if key in stated]
     return ", ".join((*known, *(f"{key} {_plain(key, value)}" for key, value in stated.items() if key not in _WORDS)))
 
@@ -68,7 +70,7 @@ def tell_against_printed(ours: Conditions, printed: PrintedProtocol) -> str:
     told = []
     for key in dict.fromkeys((*ours, *stated)):
         here, there = ours.get(key), stated.get(key)
-        if there is None and (here in (None, []) or key in _NEVER_PRINTED):
+        if there is None and (here in _NOTHING or key in _NEVER_PRINTED):
             continue
         if here != there and (key, here, there) != ("points", 1024, "1k"):  # the text says 1,024
             printed_value = "not stated" if there is None else _plain(key, there)
@@ -78,9 +80,9 @@ def tell_against_printed(ours: Conditions, printed: PrintedProtocol) -> str:
 
 def _plain(key: str, value: Any) -> str:
     """One value, short."""
-    if value is None:
+    if value in _NOTHING:
         return "none"
-    if key == "data":
+    if key in _CHECKSUMS:
         return str(value)[:8]
     if key == "classes":
         return f"{len(value)}, from {value[0]} to {value[-1]}" if value else "none"
@@ -111,6 +113,8 @@ _WORDS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
         "folds": _counted("fold", "folds"),
         "scenes": _counted("scene", "scenes"),
         "units": lambda value: f"{value:,} scored",
+        "input": lambda value: f"given {value}",
         "data": lambda value: f"data {_plain('data', value)}",
+        "selection": lambda value: f"selection {_plain('selection', value)}",
     }
 )

@@ -13,8 +13,6 @@ from point2node.report.results import EvaluationFile, Result, Run, RunFile, Summ
 
 RUN, SUMMARY, SETTINGS, EVALUATIONS = "run.json", "summary.json", "settings.yaml", "evaluations"
 
-# settings that change how a run is computed and not what it computes
-
 
 @dataclass(frozen=True)
 class Found:

@@ -69,9 +69,11 @@ def test_wrong_names_unknown_classes_missing_files_and_empty_rooms_are_named(tmp
 def test_preprocessed_rooms_that_cannot_be_read_are_named(tmp_path):
     np.save(tmp_path / "Area_1_office_1.npy", np.zeros((3, 7)))
     np.save(tmp_path / "Area_1_office_2.npy", np.zeros((3, 6)))
+    np.save(tmp_path / "office_3.npy", np.zeros((3, 7)))
     diagnosis = examine_s3dis(tmp_path, workers=1)
     assert diagnosis.counts == {"Area_1": 1}
     assert said(diagnosis)[0].startswith("Area_1_office_2.npy: expected an array of shape (N, 7)")
+    assert "office_3.npy: not named Area_k_<room>.npy, left out" in said(diagnosis)
 
 
 def test_something_else_is_unreadable(tmp_path):

@@ -141,3 +141,15 @@ def test_an_array_of_another_shape_is_refused(tmp_path: Path) -> None:
 def test_a_field_name_that_hdf5_reserves_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="without '/'"):
         write(tmp_path / "a.h5", random_cloud(1, fields={"a/b": np.zeros(1)}))
+
+
+def test_an_archive_under_the_name_of_one_array_is_refused(tmp_path):
+    np.savez(tmp_path / "a.npz", xyz=np.zeros((2, 3)))
+    (tmp_path / "a.npz").rename(tmp_path / "a.npy")
+    with pytest.raises(InputError, match=r"a\.npy: expected an NPY file"):
+        read(tmp_path / "a.npy")
+
+
+def test_an_array_without_points_is_read(tmp_path):
+    np.save(tmp_path / "a.npy", np.empty((0, 3)))
+    assert len(read(tmp_path / "a.npy")) == 0

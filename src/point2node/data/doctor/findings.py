@@ -11,7 +11,7 @@ from typing import Any
 
 from point2node.core.errors import InputError
 from point2node.data.parallel import map_unordered
-from point2node.data.sources import Dataset, Shapes, Source
+from point2node.data.sources import Damage, Dataset, Shapes, Source
 
 LINE = re.compile(r"(?P<path>.*), line (?P<line>\d+)")
 
@@ -83,6 +83,11 @@ def from_error(error: InputError, root: Path) -> Finding:
     return Finding(shown, line, f"expected {error.expected}, found {error.found}")
 
 
+def from_damage(lost: Damage) -> Finding:
+    """A damaged line with its bytes, or a file with what is wrong with it."""
+    return Finding(lost.path, lost.line, lost.bytes if lost.line is None else f"damaged: {lost.bytes}")
+
+
 def from_note(note: str) -> Finding:
     """A note of the form ``path: what was done`` as a finding."""
     path, _, problem = note.partition(": ")
@@ -95,7 +100,7 @@ def _examine_source(root: Path, source: Source) -> tuple[dict[str, int], list[Fi
     try:
         for scene in source.read(True):  # what is damaged is listed to the end, not only up to the first line
             findings += map(from_note, scene.notes)
-            findings += (Finding(lost.path, lost.line, f"damaged: {lost.bytes}") for lost in scene.lost)
+            findings += map(from_damage, scene.lost)
             if len(scene.content):
                 size = len(scene.content) if isinstance(scene.content, Shapes) else 1
                 sizes[scene.split] = sizes.get(scene.split, 0) + size

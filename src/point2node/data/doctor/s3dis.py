@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from point2node.core.errors import InputError
-from point2node.data.doctor.findings import Diagnosis, Finding, compare_counts, examine_sources, from_error
+from point2node.data.doctor.findings import Diagnosis, Finding, compare_counts, examine_sources, from_error, from_note
+from point2node.data.files.replacing import replacing
 from point2node.data.number_lines import XYZ_RGB, parse_lines, read_bytes, show_bytes
 from point2node.data.parallel import map_unordered
 from point2node.data.repairs import repair_file
@@ -32,6 +33,7 @@ def examine_s3dis(root: Path, repair: Path | None = None, *, workers: int | None
             repaired += results[place][1]
     else:
         counts, findings = examine_sources(dataset, root, workers)
+        findings += map(from_note, dataset.notes)
     findings += compare_counts(counts, ROOMS, "rooms")
     return Diagnosis("s3dis", dataset.release, "rooms", dict(counts), ROOMS, tuple(findings), tuple(repaired))
 
@@ -40,7 +42,7 @@ def _examine_room(root: Path, repair: Path | None, room: Path) -> tuple[list[Fin
     annotations = room / "Annotations"
     files = visible_files(annotations) if annotations.is_dir() else []
     texts = [file for file in files if file.suffix.lower() == ".txt"]
-    findings = [finding for file in texts for finding in _examine_name(file, root)]
+    findings = [finding for file in files for finding in _examine_name(file, root)]
     if not texts:
         findings.append(Finding(relative_name(annotations, root), None, "empty room: no <class>_<number>.txt"))
     room_file, name_findings = _find_room_file(room, root)
@@ -97,5 +99,6 @@ def _examine_lines(file: Path, root: Path, repair: Path | None) -> tuple[list[Fi
         return findings, False
     copy = repair / file.relative_to(root)
     copy.parent.mkdir(parents=True, exist_ok=True)
-    copy.write_bytes(corrected)
+    with replacing(copy) as stream:
+        stream.write(corrected)
     return findings, True

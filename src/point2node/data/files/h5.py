@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import BinaryIO
+from types import ModuleType
+from typing import Any, BinaryIO
+
+import numpy as np
 
 from point2node.core.errors import InputError
-from point2node.core.point_cloud import PointCloud
+from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.libraries import damage_reported, import_library
 from point2node.data.files.named_arrays import arrays_from_cloud, cloud_from_arrays
 
+NUMBERS, NUMBERS_OR_TEXTS = "biuf", "biufSOU"  # kinds of types, as numpy writes them
 HIGHEST_RATIO = 1032  # deflate cannot shrink further, so a larger claim is damage (or an attack)
 
 
@@ -19,19 +23,29 @@ def read(path: Path) -> PointCloud:
     arrays = {}
     with damage_reported(path, "an HDF5 file"), h5py.File(path, "r") as file:
         for name in file:
-            # links and external storage lead to other files of this machine: data may not choose those
-            dataset = file[name] if isinstance(file.get(name, getlink=True), h5py.HardLink) else None
-            if not isinstance(dataset, h5py.Dataset):
-                continue
-            if dataset.external or dataset.is_virtual:
-                raise InputError(f"{path}, {name}", expected="data inside the file", found="a reference to another")
-            if dataset.nbytes > HIGHEST_RATIO * path.stat().st_size:
-                found = f"{path.stat().st_size} bytes for shape {dataset.shape}"
-                raise InputError(f"{path}, {name}", expected="a file as large as its datasets", found=found)
-            if dataset.dtype.kind not in "biuf":
-                raise InputError(f"{path}, {name}", expected="numbers", found=str(dataset.dtype))
-            arrays[name] = dataset[()]
+            values = read_dataset(h5py, path, file, name)
+            if values is not None:
+                arrays[name] = values
     return cloud_from_arrays(path, arrays)
+
+
+def read_dataset(h5py: ModuleType, path: Path, file: Any, name: str, kinds: str = NUMBERS) -> Array | None:
+    """One dataset of an open file, of a type of one of ``kinds``; None where there is none of that name in it.
+
+    Links and external storage lead to other files of this machine: data may not choose those.
+    """
+    dataset = file[name] if isinstance(file.get(name, getlink=True), h5py.HardLink) else None
+    if not isinstance(dataset, h5py.Dataset):
+        return None
+    if dataset.external or dataset.is_virtual:
+        raise InputError(f"{path}, {name}", expected="data inside the file", found="a reference to another")
+    if dataset.nbytes > HIGHEST_RATIO * path.stat().st_size:
+        found = f"{path.stat().st_size} bytes for shape {dataset.shape}"
+        raise InputError(f"{path}, {name}", expected="a file as large as its datasets", found=found)
+    if dataset.dtype.kind not in kinds:
+        expected = "numbers" if kinds == NUMBERS else "numbers or texts"
+        raise InputError(f"{path}, {name}", expected=expected, found=str(dataset.dtype))
+    return np.asarray(dataset[()])
 
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:

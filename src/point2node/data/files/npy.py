@@ -18,9 +18,7 @@ PLAIN_COLUMNS = {3: "x y z", 6: "x y z red green blue", 7: "x y z red green blue
 
 def read(path: Path) -> PointCloud:
     """Read an array (N, 3), (N, 6) or (N, 7), or a structured one; pickled objects are never opened."""
-    with damage_reported(path, "an NPY file"):
-        np.load(path, mmap_mode="r", allow_pickle=False)  # compares what the header claims with the file's size
-        array = np.load(path, allow_pickle=False)
+    array = load_array(path)
     if array.dtype.names is not None and array.ndim == 1:
         named = {name: _native(path, name, array[name]) for name in array.dtype.names}
         return cloud_from_columns(path, named) if "x" in map(plain_name, named) else cloud_from_arrays(path, named)
@@ -30,6 +28,12 @@ def read(path: Path) -> PointCloud:
         raise InputError(path, expected=expected, found=f"shape {array.shape}")
     columns = zip(PLAIN_COLUMNS[width].split(), _native(path, "array", array).T, strict=True)
     return cloud_from_columns(path, dict(columns))
+
+
+def load_array(path: Path) -> Array:
+    """The array in a file; mapped first, which compares what the header claims with the file's size."""
+    with damage_reported(path, "an NPY file"):
+        return np.array(np.lib.format.open_memmap(path, mode="r"))
 
 
 def _native(path: Path, name: str, values: Array) -> Array:

@@ -33,7 +33,7 @@ POWERS = 10.0 ** np.arange(23)  # the powers of ten that a double holds exactly
 NAN, INFINITY = np.frombuffer(b"nan", np.uint8), np.frombuffer(b"infinity", np.uint8)
 
 
-@kernel(nogil=True)
+@kernel()
 def parse_numbers(
     text: Bytes, delimiter: int, values: Any, flags: Bytes, row_ends: Any, row_lines: Any
 ) -> tuple[int, int, int, int]:

@@ -10,11 +10,14 @@ from typing import BinaryIO
 
 from point2node.core.errors import InputError
 
+TEMPORARY = ".point2node-"
+"""How the names of files begin that are not finished."""
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A stream into a temporary file beside ``path``, renamed to it at the end and removed on any failure."""
-    temporary = path.with_name(f".point2node-{secrets.token_hex(6)}{path.suffix}")
+    temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(6)}{path.suffix}")
     try:
         try:
             with temporary.open("xb+") as stream:

@@ -26,7 +26,7 @@ LARGEST_BYTE = 255
 COORDINATES = 3
 
 
-@kernel(nogil=True, error_model="numpy")
+@kernel(error_model="numpy")
 def fill_table(
     text: Bytes, delimiter: int, kinds: Any, xyz: Any, small: Any, large: Any, start: int, stop: int, row: int
 ) -> tuple[int, int]:
@@ -89,7 +89,7 @@ def _skip_blanks(text: Bytes, position: Any) -> Any:
     return position
 
 
-@kernel(nogil=True)
+@kernel()
 def count_lines(text: Bytes, start: int, stop: int) -> int:
     """How many lines end between ``start`` and ``stop``."""
     lines = 0

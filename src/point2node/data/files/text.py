@@ -14,6 +14,7 @@ from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.columns import RGB, cloud_from_columns, columns_from_cloud, narrow, plain_name, usual_type
 from point2node.data.files.number_rows import parse_rows
 from point2node.data.files.tables import parse_table
+from point2node.data.files.text_append import TextOrigin
 from point2node.data.files.text_columns import guess_columns
 from point2node.data.files.text_layout import Layout, sniff_layout
 
@@ -43,7 +44,7 @@ def read(
     if len(set(kept)) < len(kept):
         raise InputError(path, expected="columns of different names", found=" ".join(names))
     named = {name: _usual(name, v) for name, v in zip(names, values, strict=True) if name != LEFT_OUT}
-    return cloud_from_columns(path, named)
+    return cloud_from_columns(path, named, origin=TextOrigin(path, layout, tuple(names)))
 
 
 def _usual(name: str, column: Array) -> Array:
@@ -84,12 +85,12 @@ def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
         raise InputError(f"{path}, fields", expected='names without , ; # and "', found=repr(clash))
     stream.write((("" if is_csv else "# ") + delimiter.join(columns) + "\n").encode())
     for start in range(0, len(cloud), LINES_AT_ONCE):
-        written = [_digits(usual_type(values[start : start + LINES_AT_ONCE])) for values in columns.values()]
+        written = [written_digits(usual_type(values[start : start + LINES_AT_ONCE])) for values in columns.values()]
         lines = map(delimiter.join, zip(*written, strict=True))
         stream.write("".join(chain.from_iterable(zip(lines, repeat("\n")))).encode())
 
 
-def _digits(values: Array) -> list[str]:
+def written_digits(values: Array) -> list[str]:
     """The shortest text that gives each number back exactly."""
     if values.dtype == np.float32:
         return list(values.astype(str))  # as float64 they would get digits that a float32 does not have

@@ -57,9 +57,9 @@ def sniff_layout(path: Path, stream: BinaryIO, delimiter: str | None, skip: int)
         if number <= skip or not line:
             pass
         elif mark is not None:
-            comment_names = _split(line.removeprefix(mark), delimiter) or comment_names
+            comment_names = split_words(line.removeprefix(mark), delimiter) or comment_names
         else:
-            words = _split(line.split("#")[0], delimiter)
+            words = split_words(line.split("#")[0], delimiter)
             numeric = [NUMBER.fullmatch(word) is not None for word in words]
             if len(words) == 1 and COUNT.fullmatch(words[0]) and points is None:
                 points = int(words[0])
@@ -90,7 +90,8 @@ def _find_delimiter(line: str) -> str:
     return next((mark for mark in (",", ";") if mark in line), " ")
 
 
-def _split(line: str, delimiter: str | None) -> list[str]:
+def split_words(line: str, delimiter: str | None) -> list[str]:
+    """The words of a line, by the delimiter that is given or found in it."""
     mark = DELIMITERS[delimiter] if delimiter else _find_delimiter(line)
     words = line.split() if mark == " " else line.strip().removesuffix(mark).split(mark)
     return [word.strip().strip('"') for word in words]

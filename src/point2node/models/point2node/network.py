@@ -50,12 +50,15 @@ class Point2Node(Network):
         point i; for a classifier ``explanation.node_points`` says which point a node stands on.
         """
         with self._evaluating():
-            given, pyramid = self._prepare(xyz, features)
-            self._check(given, pyramid)
-            V = self.feature_extraction(given, pyramid)
-            chosen = self._check_chosen(nodes, V)
-            explanation = self.correlation.explain(V, pyramid.correlation, chosen)
-            return replace(explanation, node_points=pyramid.numbers[self.feature_extraction.node_level])
+            return self.explain_pyramid(*self._prepare(xyz, features), nodes)
+
+    def explain_pyramid(self, features: Tensor | None, pyramid: Pyramid, nodes: Sequence[int] | Array) -> Explanation:
+        """``explain`` for what ``forward`` takes; the network has to be in evaluation mode."""
+        self._check(features, pyramid)
+        V = self.feature_extraction(features, pyramid)
+        chosen = self._check_chosen(nodes, V)
+        explanation = self.correlation.explain(V, pyramid.correlation, chosen)
+        return replace(explanation, node_points=pyramid.numbers[self.feature_extraction.node_level])
 
     def macs(self, points: int) -> int:
         """Multiply-accumulates of one forward pass on a cloud of ``points`` points, from the paper's formulas."""

@@ -1,0 +1,57 @@
+"""Put the weights of a run into the package, with their card.
+
+python docs/ship_weights.py RUN NAME WORDS.yaml EVALUATION.json...
+
+The best weights of the run are taken, or the last ones where training has not reached a validation. WORDS.yaml holds
+what only a person can say: what, data, licence, command, machine, hours, samples_per_second and limits.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from pathlib import Path
+
+import yaml
+
+from point2node.engine.model_card import ModelCard
+from point2node.engine.run_folder import RunFolder
+from point2node.engine.weights import read_weights
+
+FOLDER = Path(__file__).parents[1] / "src/point2node/weights"
+KEPT = ("split", "oa", "macc", "miou", "iou", "accuracy", "ece", "units", "trained_steps", "protocol", "single_vote")
+
+
+def main() -> None:
+    """Copy the weights and write the card."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("run", type=Path)
+    parser.add_argument("name")
+    parser.add_argument("words", type=Path)
+    parser.add_argument("evaluations", type=Path, nargs="*")
+    given = parser.parse_args()
+    run = RunFolder(given.run)
+    file = run.best if run.best.is_file() else run.last
+    content = file.read_bytes()
+    _, weights = read_weights(file)
+    card = ModelCard(
+        name=given.name,
+        sha256=hashlib.sha256(content).hexdigest(),
+        seed=run.read_settings().seed,
+        steps=weights.step,
+        figures=tuple(_figures(json.loads(one.read_text())) for one in given.evaluations),
+        **yaml.safe_load(given.words.read_text()),
+    )
+    FOLDER.mkdir(exist_ok=True)
+    (FOLDER / f"{given.name}.safetensors").write_bytes(content)
+    (FOLDER / f"{given.name}.json").write_text(card.model_dump_json(indent=1) + "\n")
+    print(f"shipped: {given.name}, {len(content) / 1e6:.1f} MB")
+
+
+def _figures(result: dict[str, object]) -> dict[str, object]:
+    return {key: result[key] for key in KEPT if key in result}
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""``point2node predict``: scans go in, the same scans come out with a label for every point."""
+
+from __future__ import annotations
+
+import sys
+import time
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from point2node.cli.progress import progress
+from point2node.core.errors import InputError
+
+if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
+    from point2node.engine.labelled import Labelled
+    from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.scans import Job
+
+DEFAULT_WEIGHTS = "rooms"
+
+
+class Up(StrEnum):
+    """Which axis of the file points upwards."""
+
+    x = "x"
+    y = "y"
+    z = "z"
+    minus_x = "-x"
+    minus_y = "-y"
+    minus_z = "-z"
+
+
+class Format(StrEnum):
+    """What labelled scans can be written as."""
+
+    ply = "ply"
+    pcd = "pcd"
+    las = "las"
+    laz = "laz"
+    xyz = "xyz"
+    txt = "txt"
+    csv = "csv"
+    npy = "npy"
+    npz = "npz"
+    h5 = "h5"
+
+
+def predict(
+    scans: Annotated[
+        list[str], typer.Argument(metavar="SCAN...", help="Files, folders or patterns such as 'a/*.laz'.")
+    ],
+    weights: Annotated[
+        str, typer.Option(help="Shipped weights by name, a run folder, or a .safetensors file.")
+    ] = DEFAULT_WEIGHTS,
+    out: Annotated[Path, typer.Option(help="The folder for the labelled scans.")] = Path("labelled"),
+    format: Annotated[Format | None, typer.Option(help="The format of the results, if not the scan's own.")] = None,
+    scale: Annotated[float, typer.Option(min=1e-9, help="Metres in one unit: 0.001 for millimetres.")] = 1.0,
+    up: Annotated[Up, typer.Option(help="The axis that points upwards.")] = Up.z,
+    color: Annotated[bool, typer.Option(help="Use the scan's colours.")] = True,
+    auto: Annotated[bool, typer.Option("--auto", help="Mend obvious doubts about unit, axis and colour.")] = False,
+    votes: Annotated[int, typer.Option(min=1, help="How often each point is labelled; more is slower.")] = 1,
+    thin: Annotated[
+        float, typer.Option(min=0.0, help="Metres: label one point in each such cube, and the others like it. Faster.")
+    ] = 0.0,
+    memory: Annotated[
+        float | None, typer.Option(min=0.1, help="GB to stay below; by default 60 % of what is free.")
+    ] = None,
+    report: Annotated[bool, typer.Option(help="Also write a page to look at, and a picture.")] = True,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Label again what is labelled already.")] = False,
+) -> None:
+    """Label every point of scans: files of any readable format, at full resolution, with all that was in them.
+
+    Example: point2node predict scan.laz
+    """
+    from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.scans import find_jobs
+    from point2node.engine.trained import load_trained
+
+    options = Options(scale, up.value, color, votes, thin, None if memory is None else int(memory * 1e9))
+    jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
+    labeller = Labeller(load_trained(weights))
+    failed = 0
+    for number, job in enumerate(jobs, start=1):
+        if len(jobs) > 1:
+            _say(f"[{number}/{len(jobs)}] {job.scan}")
+        try:
+            _label(job, labeller, options, auto=auto, report=report, overwrite=overwrite)
+        except InputError as error:
+            if len(jobs) == 1:
+                raise
+            failed += 1
+            _say(f"point2node: {error}")
+    if len(jobs) > 1:
+        print(f"{len(jobs) - failed} of {len(jobs)} scans labelled, {failed} failed")
+    if failed:
+        raise typer.Exit(code=1)
+
+
+def _label(job: Job, labeller: Labeller, options: Options, *, auto: bool, report: bool, overwrite: bool) -> None:
+    from point2node.engine.scan_labelling import (
+        finished_target,
+        label_scan,
+        look_at,
+        make_folder,
+        refuse_foreign,
+        request_of,
+    )
+
+    request = request_of(job.scan, labeller, options, auto)
+    if not overwrite:
+        done = finished_target(job, request)
+        if done is not None:
+            print(f"{done}: labelled before (--overwrite labels it again)")
+            return
+        refuse_foreign(job)
+    make_folder(job.target.parent)
+    cloud, card, chosen, mended = look_at(job, labeller, options, auto)
+    _say(f"{job.scan}: {card}")
+    if mended:
+        _say(f"mended: {', '.join(mended)}")
+    for doubt in card.doubts:
+        _say(f"note: {doubt}")
+    start = time.monotonic()
+    with progress("labelling", seconds=2.0) as watch:
+        target, labelled = label_scan(job, cloud, labeller, chosen, request, watch)
+    seconds = time.monotonic() - start
+    if target.suffix != job.target.suffix:
+        _say(f"note: {job.target.suffix} cannot hold these labels; written as {target.suffix}")
+    print(f"{target}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
+    if report:
+        from point2node.report.scene_files import read_scene
+        from point2node.report.scene_page import write_scene_page
+        from point2node.report.stills import write_stills
+
+        page = target.with_suffix(".html")
+        scene = read_scene(target)
+        write_scene_page(scene, page)
+        write_stills(scene, page)
+        print(f"open {page}")
+
+
+def _shares(labelled: Labelled) -> str:
+    """The most frequent classes, in per cent."""
+    counts = sorted(labelled.counts.items(), key=lambda item: -item[1])
+    total = max(len(labelled), 1)
+    return ", ".join(f"{name} {100 * count / total:.0f} %" for name, count in counts[:5] if count)
+
+
+def _say(line: str) -> None:
+    print(line, file=sys.stderr, flush=True)

@@ -1,0 +1,87 @@
+"""``point2node view``: look at scans and their labels in the browser, and ask why."""
+
+from __future__ import annotations
+
+import math
+import sys
+from pathlib import Path
+from threading import Event
+from typing import Annotated
+
+import typer
+
+from point2node.core.errors import InputError, unknown_choice
+
+
+def view(
+    scan: Annotated[Path | None, typer.Argument(metavar="[SCAN]", help="A scan, or a folder of scans.")] = None,
+    weights: Annotated[str, typer.Option(help="Shipped weights, a run folder or a .safetensors file.")] = "rooms",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The next free one if it is taken.")] = 8080,
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    max_upload: Annotated[float, typer.Option(min=0, help="The largest upload, in MB.")] = 500,
+    scale: Annotated[float, typer.Option(help="Metres in one unit of the file: 0.001 for millimetres.")] = 1.0,
+    up: Annotated[str, typer.Option(help="The axis that points upwards: x, y or z, or -x, -y, -z.")] = "z",
+    color: Annotated[bool, typer.Option("--color/--no-color", help="Whether colours are used.")] = True,
+    open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
+) -> None:
+    """Label scans in the browser, look around, and click a point to see why it has its label.
+
+    Example: point2node view room.ply --weights runs/tiny-point2node-seed0
+    """
+    from point2node.report.viewer.library import check_library
+
+    check_library()
+    from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.trained import load_trained
+    from point2node.report.viewer.app import LOOPBACK, Viewer, check_host
+
+    check_options(scale, up)
+    check_host(host)
+    scans = {} if scan is None else find_scans(scan)
+    viewer = Viewer(
+        Labeller(load_trained(weights)),
+        scans,
+        Options(scale=scale, up=up, color=color),
+        host=host,
+        port=port,
+        most_megabytes=max_upload,
+    )
+    taken = f" (port {port} is taken)" if port not in (0, viewer.port) else ""
+    url = viewer.url
+    print(f"open {url} in a browser{taken}; Ctrl+C ends", flush=True)
+    if host not in LOOPBACK:
+        print(f"warning: everyone who can reach {host}:{viewer.port} can use this page", file=sys.stderr, flush=True)
+    if open_browser:
+        import webbrowser
+
+        webbrowser.open(url)
+    try:
+        Event().wait()
+    except KeyboardInterrupt:
+        viewer.stop()
+
+
+def check_options(scale: float, up: str) -> None:
+    """Refuse what no scan can be read with."""
+    from point2node.engine.input_frame import UPWARDS
+
+    if not (math.isfinite(scale) and scale > 0):
+        raise InputError("--scale", expected="a number above 0", found=str(scale))
+    if up not in UPWARDS:
+        raise unknown_choice("--up", up, UPWARDS)
+
+
+def find_scans(path: Path) -> dict[str, Path]:
+    """The scan, or the scans in a folder, by the names under which they are shown."""
+    from point2node.data.files import READABLE
+
+    if path.is_file():
+        if path.suffix.lower() not in READABLE:
+            raise InputError(path, expected=f"one of {', '.join(READABLE)}", found=path.suffix or "no suffix")
+        return {path.name: path}
+    if not path.is_dir():
+        raise InputError(path, expected="a scan or a folder of scans", found="nothing there")
+    found = sorted(file for file in path.iterdir() if file.is_file() and file.suffix.lower() in READABLE)
+    if not found:
+        raise InputError(path, expected="a folder with scans", found="no file of a readable format")
+    return {file.name: file for file in found}

@@ -1,0 +1,86 @@
+"""New columns behind those of a text file, whose own characters stay as they are."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import BinaryIO
+
+from point2node.data.files.columns import plain_name
+from point2node.data.files.text_layout import COMMENTS, Layout, split_words
+
+LINES_AT_ONCE = 1 << 16
+
+
+@dataclass(frozen=True)
+class TextOrigin:
+    """Where a cloud's text is, and how it was read."""
+
+    path: Path
+    layout: Layout
+    columns: tuple[str, ...]
+    """The names that were given to the columns; "_" for those left out."""
+
+
+def append_columns(origin: TextOrigin, columns: Mapping[str, Sequence[str]], stream: BinaryIO) -> int:
+    """Copy the file into ``stream`` with the written values of ``columns`` at the end of every point's line.
+
+    Where a line names the columns, it names the new ones as well; an old one of the same name gets ``_input`` behind.
+    Returns the number of points that were written.
+    """
+    written = 0
+    rows = zip(*columns.values(), strict=True)
+    with origin.path.open("rb") as source:
+        stream.write(_renamed(source.read(origin.layout.start), origin.layout, list(columns)))
+        while lines := list(islice(source, LINES_AT_ONCE)):
+            pieces = []
+            for line in lines:
+                if _holds_a_point(line):
+                    pieces.append(_extended(line, next(rows, ()), origin.layout.delimiter))
+                    written += 1
+                else:
+                    pieces.append(line)
+            stream.write(b"".join(pieces))
+    return written
+
+
+def _holds_a_point(line: bytes) -> bool:
+    start = line.lstrip()[:2]
+    return bool(start) and not any(start.startswith(mark.encode()) for mark in COMMENTS)
+
+
+def _extended(line: bytes, words: Sequence[str], delimiter: str) -> bytes:
+    """A line with more words, before the comment and the line ending that it may have."""
+    content = line.rstrip(b"\r\n")
+    ending = line[len(content) :]
+    body, mark, comment = content.partition(b"#")
+    kept = body.rstrip()
+    if delimiter != " ":
+        kept = kept.removesuffix(delimiter.encode())
+    separator = b"\t" if delimiter == " " and b"\t" in kept and b" " not in kept else delimiter.encode()
+    rest = (b" " + mark + comment) if mark else b""
+    return kept + separator + separator.join(word.encode() for word in words) + rest + ending
+
+
+def _renamed(head: bytes, layout: Layout, new: list[str]) -> bytes:
+    """What stands before the points, with the new names in the line of names, if there is one."""
+    return b"".join(_named(line, layout, new) for line in head.splitlines(keepends=True))
+
+
+def _named(line: bytes, layout: Layout, new: list[str]) -> bytes:
+    text = line.decode("utf-8", "replace").strip().lstrip("\ufeff")
+    mark = next((mark for mark in COMMENTS if text.startswith(mark)), "")
+    if not layout.names or split_words(text.removeprefix(mark), None) != layout.names:
+        return line
+    content = line.rstrip(b"\r\n")
+    ending = line[len(content) :]
+    for name in layout.names:
+        if plain_name(name) in new:
+            whole_word = rb"(?<![\w-])" + re.escape(name.encode()) + rb"(?![\w-])"
+            content = re.sub(whole_word, lambda found: found[0] + b"_input", content)
+    words = [f'"{name}"' for name in new] if content.rstrip().endswith(b'"') else new
+    separator = next((sign for sign in (b",", b";", b"\t") if sign in content), b" ")
+    return content.rstrip() + separator + separator.join(word.encode() for word in words) + ending

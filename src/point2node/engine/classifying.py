@@ -1,0 +1,102 @@
+"""Naming single shapes with trained weights: a mesh or a cloud goes in, the likeliest classes come out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from point2node.core.classes import SemanticClass
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.batches import Sample, make_batch
+from point2node.data.files import read
+from point2node.data.files.mesh_sampling import sample_surface
+from point2node.engine.asking import ask
+from point2node.engine.input_frame import UPWARDS
+from point2node.engine.scoring import choose_device
+from point2node.engine.trained import Trained
+from point2node.models.network import FRAMES
+
+SAMPLED = 4
+"""A mesh is sampled so many times as densely as the network looks, so that votes see other points."""
+
+
+@dataclass(frozen=True)
+class Guess:
+    """One class and how probable the network finds it."""
+
+    name: str
+    probability: float
+
+
+class ShapeClassifier:
+    """Trained weights for shapes, ready to name any mesh or cloud of a single object.
+
+    Args:
+        trained: the weights.
+        device: where to work; CUDA where it is, if not given.
+    """
+
+    def __init__(self, trained: Trained, device: torch.device | None = None) -> None:
+        if trained.card.task != "classification":
+            raise InputError(
+                trained.name,
+                expected="weights that classify shapes",
+                found="weights that label the points of scenes",
+                remedy="Use 'point2node predict' with them.",
+            )
+        self.trained = trained
+        self.network = trained.network.to(choose_device() if device is None else device).eval()
+        self.classes = tuple(SemanticClass(one.name, one.value, one.colour) for one in trained.card.classes)
+
+    @property
+    def name(self) -> str:
+        """What the weights are called."""
+        return self.trained.name
+
+    def __call__(self, shape: PointCloud, *, up: str = "z", votes: int = 4, name: str = "shape") -> list[Guess]:
+        """Every class with its probability, the likeliest first. The same shape gives the same guesses.
+
+        Args:
+            shape: a mesh, which is sampled by area, or a cloud.
+            up: the axis of the shape that points upwards, where training shapes have their z.
+            votes: how many draws of points the probabilities are the mean of.
+            name: for messages.
+        """
+        xyz = self._points(shape, up, name)
+        probabilities = torch.stack([self._vote(xyz, vote, name) for vote in range(votes)]).mean(dim=0)
+        order = probabilities.argsort(descending=True, stable=True)
+        return [Guess(self.classes[place].name, float(probabilities[place])) for place in order.tolist()]
+
+    def read(self, path: Path, *, up: str = "z", votes: int = 4) -> list[Guess]:
+        """The guesses for a file."""
+        return self(read(path), up=up, votes=votes, name=str(path))
+
+    def _points(self, shape: PointCloud, up: str, name: str) -> NDArray[np.float64]:
+        if self.trained.card.features:
+            wanted = " and ".join(self.trained.card.features)
+            raise InputError(name, expected=f"xyz alone; the weights {self.name!r} ask for {wanted}", found="a shape")
+        if shape.faces is not None and len(shape.faces):
+            shape = sample_surface(Path(name), shape, SAMPLED * self.trained.card.points, seed=0)
+        xyz = shape.xyz[np.isfinite(shape.xyz).all(axis=1)]
+        if not len(xyz):
+            found = "none" if not len(shape) else f"{len(shape)} points, all of them NaN or infinite"
+            raise InputError(name, expected="at least one point with a position", found=found)
+        if up not in UPWARDS:
+            raise InputError("up", expected="one of " + ", ".join(UPWARDS), found=repr(up))
+        turned: NDArray[np.float64] = xyz @ UPWARDS[up].T
+        return turned
+
+    def _vote(self, xyz: NDArray[np.float64], vote: int, name: str) -> torch.Tensor:
+        """Probabilities for one draw of points, each once before any is drawn twice."""
+        random = np.random.default_rng([vote, len(xyz)])
+        points = self.trained.card.points
+        order = random.permutation(len(xyz))[:points]
+        drawn = np.concatenate([order, random.integers(len(xyz), size=points - len(order))])
+        framed = FRAMES["classification"](torch.from_numpy(xyz)[None])[0]  # of the whole shape, not of the draw
+        sample = Sample(framed[torch.from_numpy(drawn)].numpy(), None, np.empty(0, np.int64), name)
+        return ask(self.network, make_batch([sample], self.network.plan, seed=vote))[0]

@@ -1,0 +1,67 @@
+"""Bringing a person's cloud into the frame that networks are trained in: metres, z up, floor at 0."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.core.errors import InputError, unknown_choice
+from point2node.core.point_cloud import PointCloud
+
+BELOW_FLOOR = 0.005
+"""The share of the points that may lie below the floor: reflections, and what a scanner sees through a grating."""
+FARTHEST_BELOW = 0.3
+"""Metres: only points farther below do not decide where the floor is."""
+
+# rows are the file's axes that become x, y and z; turned, never mirrored
+UPWARDS = MappingProxyType(
+    {
+        "z": np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64),
+        "y": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], np.float64),
+        "x": np.array([[0, 0, -1], [0, 1, 0], [1, 0, 0]], np.float64),
+        "-z": np.array([[1, 0, 0], [0, -1, 0], [0, 0, -1]], np.float64),
+        "-y": np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]], np.float64),
+        "-x": np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], np.float64),
+    }
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Placement:
+    """The points of a cloud that have a position, in the network's frame."""
+
+    xyz: NDArray[np.float32]
+    """(M, 3) metres, z up, x and y centred, floor at 0."""
+    numbers: NDArray[np.int64]
+    """(M,) which points of the cloud these are."""
+    rotation: NDArray[np.float64]
+    """(3, 3), for normals."""
+
+
+def place(cloud: PointCloud, scale: float = 1.0, up: str = "z", name: str = "cloud") -> Placement:
+    """The cloud's points in metres and upright; differences are taken in double precision, so map coordinates lose
+    nothing. Points without a position are left out.
+    """
+    if not (np.isfinite(scale) and scale > 0):
+        raise InputError("scale", expected="a number above 0", found=str(scale))
+    if up not in UPWARDS:
+        raise unknown_choice("up", up, UPWARDS)
+    numbers = np.flatnonzero(np.isfinite(cloud.xyz).all(axis=1))
+    if not len(numbers):
+        found = "no point at all" if not len(cloud) else f"{len(cloud)} points, all of them NaN or infinite"
+        raise InputError(name, expected="at least one point with a position", found=found)
+    xyz = cloud.xyz if len(numbers) == len(cloud) else cloud.xyz[numbers]
+    middle = (xyz.min(axis=0) + xyz.max(axis=0)) / 2
+    local = ((xyz - middle) @ UPWARDS[up].T * scale).astype(np.float32)
+    local[:, 2] -= floor_height(local[:, 2])
+    return Placement(local, numbers, UPWARDS[up])
+
+
+def floor_height(heights: NDArray[np.float32]) -> float:
+    """The lowest height, unless a few stray points lie far below all others."""
+    lowest = float(heights.min())
+    floor = float(np.quantile(heights, BELOW_FLOOR))
+    return floor if floor - lowest > FARTHEST_BELOW else lowest

@@ -1,0 +1,98 @@
+"""Labelled clouds as files: in the format of the input, all that was in it kept, with the classes named beside it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from point2node._version import __version__
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.files import WRITABLE, read, write
+from point2node.data.files.las_dimensions import FIRST_WITH_WIDE_CLASSES
+from point2node.data.files.las_header import LasOrigin
+from point2node.data.files.replacing import replacing
+from point2node.data.files.text import written_digits
+from point2node.data.files.text_append import TextOrigin, append_columns
+from point2node.data.label_sidecar import LabelSidecar, ListedClass, sidecar_path
+
+if TYPE_CHECKING:
+    from point2node.engine.labelled import Labelled
+
+FALLBACK = ".ply"
+TEXT = (".xyz", ".txt", ".csv", ".pts", ".asc")
+LARGEST_NARROW_CLASS = 31
+
+
+def target_of(path: Path, labelled: Labelled) -> Path:
+    """Where the labelled cloud goes: ``path``, or a PLY beside it where that format cannot hold the labels."""
+    suffix = path.suffix.lower()
+    if suffix in TEXT and _keeps_text(labelled.cloud):
+        return path
+    if suffix not in WRITABLE or (suffix in (".las", ".laz") and not _fits_las(labelled)):
+        return path.with_suffix(FALLBACK)
+    return path
+
+
+def write_labelled(path: Path, labelled: Labelled, further: dict[str, Any] | None = None) -> Path:
+    """Write the labelled cloud and, last, the file beside it that names the classes; returns where the cloud is.
+
+    ``further`` are entries for that file.
+    """
+    target = target_of(path, labelled)
+    origin = labelled.cloud.origin
+    if target.suffix.lower() in TEXT and isinstance(origin, TextOrigin) and _keeps_text(labelled.cloud):
+        columns = {
+            "label": written_digits(labelled.labels),
+            "confidence": written_digits(labelled.confidence),
+            "entropy": written_digits(labelled.entropy),
+        }
+        with replacing(target) as stream:
+            append_columns(origin, columns, stream)
+    else:
+        write(target, labelled.as_cloud())
+    note = describe(labelled).model_dump(mode="json") | (further or {})
+    with replacing(sidecar_path(target)) as stream:
+        stream.write((json.dumps(note, indent=1, ensure_ascii=False) + "\n").encode())
+    return target
+
+
+def describe(labelled: Labelled) -> LabelSidecar:
+    """What the file beside a labelled cloud says."""
+    return LabelSidecar(
+        point2node=__version__,
+        input="",
+        weights=labelled.weights,
+        classes=tuple(ListedClass(name=one.name, value=one.value, colour=one.colour) for one in labelled.classes),
+        unlabelled=labelled.unlabelled,
+        points=len(labelled),
+        counts=labelled.counts,
+        protocol=labelled.protocol,
+    )
+
+
+def _keeps_text(cloud: PointCloud) -> bool:
+    """Whether the text that the cloud was read from is still there and says what the cloud says."""
+    origin = cloud.origin
+    if not isinstance(origin, TextOrigin):
+        return False
+    try:
+        layout = origin.layout
+        again = read(
+            origin.path, columns=" ".join(origin.columns), delimiter=layout.delimiter, skip=layout.first_line - 1
+        )
+    except InputError:
+        return False
+    same = len(again) == len(cloud) and np.array_equal(again.xyz, cloud.xyz, equal_nan=True)
+    return same and again.fields.keys() == cloud.fields.keys()
+
+
+def _fits_las(labelled: Labelled) -> bool:
+    """Old point formats keep a class in five bits."""
+    origin = labelled.cloud.origin
+    narrow = isinstance(origin, LasOrigin) and origin.header.point_format.id < FIRST_WITH_WIDE_CLASSES
+    values = [one.value for one in labelled.classes]
+    return min(values) >= 0 and max(values) <= (LARGEST_NARROW_CLASS if narrow else 255)

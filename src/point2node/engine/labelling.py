@@ -1,0 +1,230 @@
+"""Labelling clouds with trained weights: a cloud goes in, the same cloud comes out with a label for every point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from point2node.core.classes import SemanticClass
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import Array, PointCloud
+from point2node.data.samples import input_features
+from point2node.engine.input_frame import Placement, place
+from point2node.engine.labelled import UNLABELLED, Labelled
+from point2node.engine.memory import Plan, plan_memory
+from point2node.engine.prediction import SceneInput, vote_on_scene
+from point2node.engine.scoring import choose_device
+from point2node.engine.strips import cut_strips
+from point2node.engine.trained import Trained
+from point2node.geometry.blocks import cut_blocks, widen
+from point2node.geometry.neighbours import k_nearest_neighbours
+from point2node.geometry.sampling import grid_sampling
+
+Report = Callable[[int, int, str], None]
+"""Called with how many points are labelled, how many there are, and the name of what is being labelled."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a cloud is brought before the network. What comes out keeps the cloud's own coordinates."""
+
+    scale: float = 1.0
+    """Metres in one unit of the file: 0.001 for millimetres."""
+    up: str = "z"
+    """The axis that points upwards: x, y or z, or with a minus before it."""
+    color: bool = True
+    """Whether the cloud's colours are used."""
+    votes: int = 1
+    """How often every point is labelled, in other surroundings each time; twice, at two offsets, for each."""
+    thin: float = 0.0
+    """Metres: only one point in each cube of this edge is labelled, the others take the label of the nearest."""
+    memory: int | None = None
+    """Bytes to stay below; 60 % of what is free if not given."""
+
+
+class Labeller:
+    """Trained weights for scenes, ready to label any cloud.
+
+    Args:
+        trained: the weights.
+        device: where to work; CUDA where it is, if not given.
+    """
+
+    def __init__(self, trained: Trained, device: torch.device | None = None) -> None:
+        if trained.card.task != "segmentation":
+            raise InputError(
+                trained.name,
+                expected="weights that label points",
+                found="weights that classify whole shapes",
+                remedy="Use 'point2node classify', or point2node.load(...) on a single shape.",
+            )
+        self.trained = trained
+        self.network = trained.network.to(choose_device() if device is None else device).eval()
+        self.classes = tuple(SemanticClass(one.name, one.value, one.colour) for one in trained.card.classes)
+
+    @property
+    def name(self) -> str:
+        """What the weights are called."""
+        return self.trained.name
+
+    @property
+    def takes_color(self) -> bool:
+        """Whether the weights were trained with colours."""
+        return "rgb" in self.trained.card.features
+
+    def __call__(
+        self,
+        cloud: PointCloud,
+        options: Options | None = None,
+        report: Report = lambda done, total, name: None,
+        name: str = "cloud",
+    ) -> Labelled:
+        """Label every point that has a position. The same cloud and options give the same labels."""
+        options = options or Options()
+        placement = place(cloud, options.scale, options.up, name)
+        self._check_features(cloud, name)
+        chosen = self._choose(placement, options.thin)
+        plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory)
+        found = self._label(placement, cloud, chosen, options, plan, lambda done: report(done, len(chosen), name))
+        labels, confidence, entropy = self._spread(placement, chosen, found)
+        values = np.array([one.value for one in self.classes], np.int32)
+        unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
+        result = Labelled(
+            cloud=cloud,
+            labels=np.full(len(cloud), unlabelled, np.int32),
+            confidence=np.zeros(len(cloud), np.float32),
+            entropy=np.zeros(len(cloud), np.float32),
+            classes=self.classes,
+            weights=self.name,
+            unlabelled=unlabelled,
+            protocol=self._protocol(cloud, options, placement),
+        )
+        result.labels[placement.numbers] = values[labels]
+        result.confidence[placement.numbers] = confidence
+        result.entropy[placement.numbers] = entropy
+        return result
+
+    def scene(self, placement: Placement, cloud: PointCloud, options: Options, name: str = "cloud") -> SceneInput:
+        """What the network is given of the placed points."""
+        card = self.trained.card
+        features = {"normals": cloud.normals, "rgb": cloud.rgb if options.color else None}
+
+        def of(numbers: NDArray[np.int64]) -> NDArray[np.float32] | None:
+            points = placement.numbers[numbers]
+            arrays = {key: values[points] for key, values in features.items() if values is not None}
+            if self.takes_color and "rgb" not in arrays:  # the middle grey, as trained with
+                return np.zeros((len(numbers), 3), np.float32)
+            return input_features(arrays, np.arange(len(numbers)), card.features, placement.rotation)
+
+        return SceneInput(placement.xyz, of, name, card.frame)
+
+    def _check_features(self, cloud: PointCloud, name: str) -> None:
+        if "normals" in self.trained.card.features and cloud.normals is None:
+            raise InputError(name, expected=f"normals, which the weights {self.name!r} were trained with", found="none")
+
+    def _choose(self, placement: Placement, thin: float) -> NDArray[np.int64]:
+        """The numbers of the placed points that the network labels itself."""
+        if not thin:
+            return np.arange(len(placement.xyz))
+        first, _ = grid_sampling(torch.from_numpy(placement.xyz), thin)
+        return first.numpy()
+
+    def _label(
+        self,
+        placement: Placement,
+        cloud: PointCloud,
+        chosen: NDArray[np.int64],
+        options: Options,
+        plan: Plan,
+        report: Callable[[int], None],
+    ) -> tuple[Array, Array, Array]:
+        """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
+        card = self.trained.card
+        rules = widen(card.block_rules, placement.xyz[chosen], card.points)
+        whole = self.scene(placement, cloud, options)
+        labels = np.empty(len(chosen), np.int64)
+        confidence, entropy = np.empty(len(chosen), np.float32), np.empty(len(chosen), np.float32)
+        done = 0
+        for strip, inside in cut_strips(placement.xyz[chosen], plan.points_at_once, rules.side):
+            points = chosen[strip]
+            scene = replace(whole, xyz=whole.xyz[points], features=partial(_features_of, whole, points))
+            random = np.random.default_rng(0)
+            blocks = [
+                block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)
+            ]
+            work = card.points * sum(-(-options.votes * len(block) // card.points) for block in blocks)
+            steps = _Steps(done, len(inside), work, report)
+            votes = vote_on_scene(
+                self.network,
+                scene,
+                blocks,
+                len(self.classes),
+                points=card.points,
+                votes=options.votes,
+                rule="mean_probability",
+                rules=rules,
+                tiled=False,
+                seen=steps,
+            )
+            target = strip[inside]
+            labels[target], confidence[target] = votes.labels[inside], votes.confidence[inside]
+            entropy[target] = votes.entropy[inside]
+            done += len(inside)
+        report(len(chosen))
+        return labels, confidence, entropy
+
+    def _spread(
+        self, placement: Placement, chosen: NDArray[np.int64], found: tuple[Array, Array, Array]
+    ) -> tuple[Array, Array, Array]:
+        """What was found of the chosen points, for all placed points: others take that of the nearest chosen one."""
+        if len(chosen) == len(placement.xyz):
+            return found
+        xyz = torch.from_numpy(placement.xyz)
+        _, nearest = k_nearest_neighbours(xyz[None], xyz[torch.from_numpy(chosen)][None], 1)
+        numbers = nearest[0, :, 0].numpy()
+        return found[0][numbers], found[1][numbers], found[2][numbers]
+
+    def _protocol(self, cloud: PointCloud, options: Options, placement: Placement) -> dict[str, Any]:
+        card = self.trained.card
+        colour = "not used" if not self.takes_color else "used" if cloud.rgb is not None and options.color else "none"
+        return {
+            "weights": self.name,
+            "model": card.model,
+            "variant": card.variant,
+            "trained_steps": card.step,
+            "points_per_group": card.points,
+            "block_side": card.block_side,
+            "offsets": f"0 and {card.block_side / 2:g} m",
+            "votes": options.votes,
+            "rule": "mean_probability",
+            "colour": colour,
+            "scale": options.scale,
+            "up": options.up,
+            "thin": options.thin,
+            "points_without_position": len(cloud) - len(placement.numbers),
+        }
+
+
+def _features_of(
+    scene: SceneInput, points: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> NDArray[np.float32] | None:
+    """The features of some of a scene's ``points``, by their numbers among these."""
+    return scene.features(points[numbers])
+
+
+class _Steps:
+    """Turns what the network has seen of a strip into how many points of the scene are labelled."""
+
+    def __init__(self, before: int, points: int, work: int, report: Callable[[int], None]) -> None:
+        self._before, self._points, self._work, self._report = before, points, work, report
+        self._seen = 0
+
+    def __call__(self, points: int) -> None:
+        self._seen += points
+        self._report(self._before + self._points * self._seen // self._work)

@@ -1,0 +1,65 @@
+"""How much memory labelling a cloud takes, planned before it starts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import psutil
+import torch
+
+from point2node.core.errors import InputError
+from point2node.engine.asking import NODES_AT_ONCE
+
+FREE_SHARE = 0.6
+KEPT_PER_POINT = 64
+"""Bytes of each point of the cloud beside the cloud itself: its local coordinates, number, label and certainty."""
+CUT_PER_POINT = 160
+"""Bytes of each point of a strip: coordinates, blocks at two offsets with repeated points, the sorting that cuts them;
+votes come on top."""
+PER_NODE = 64_000
+"""Bytes that a network of the paper's width holds for each node of a batch at a time."""
+FEWEST_AT_ONCE = 100_000
+"""Points of the smallest strip: below it, margins are most of the work."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What will be held."""
+
+    points_at_once: int
+    """Points in one strip, margins not counted."""
+    needed: int
+    """Bytes, beside what the process holds already."""
+    limit: int
+
+
+def plan_memory(points: int, chosen: int, classes: int, limit: int | None = None) -> Plan:
+    """Strips as large as fit; refused where not even the smallest does.
+
+    Args:
+        points: of the cloud.
+        chosen: how many of them the network labels.
+        classes: how many it knows.
+        limit: bytes for the whole process; by default what it holds plus 60 % of what is free.
+    """
+    held = psutil.Process().memory_info().rss
+    if limit is None:
+        limit = held + int(FREE_SHARE * psutil.virtual_memory().available)
+    fixed = points * KEPT_PER_POINT + torch.get_num_threads() * NODES_AT_ONCE * PER_NODE
+    per_point = CUT_PER_POINT + 4 * (classes + 1)
+    room = limit - held - fixed
+    at_once = min(chosen, room // per_point)
+    if at_once < min(chosen, FEWEST_AT_ONCE):
+        least = held + fixed + min(chosen, FEWEST_AT_ONCE) * per_point
+        raise InputError(
+            "--memory",
+            expected=f"at least {in_gigabytes(least)} for {points:,} points",
+            found=in_gigabytes(limit),
+            remedy="Allow more, thin the cloud with --thin 0.02, or cut it into parts.",
+        )
+    return Plan(int(at_once), fixed + int(at_once) * per_point, limit)
+
+
+def in_gigabytes(size: int) -> str:
+    """A size as people read it."""
+    return f"{size / 1e9:.1f} GB"

@@ -1,0 +1,56 @@
+"""The card of shipped weights: where they come from, what was measured, what they are not for."""
+
+from __future__ import annotations
+
+import hashlib
+from importlib.resources.abc import Traversable
+from typing import Any
+
+from pydantic import ValidationError
+
+from point2node.core.errors import InputError
+from point2node.data.manifest import Strict
+
+
+class ModelCard(Strict):
+    """Everything that a person should know before using the weights."""
+
+    format: int = 1
+    name: str
+    sha256: str
+    """Of the weights file: what is loaded is what was measured."""
+    what: str
+    data: str
+    licence: str
+    command: str
+    """Which made them."""
+    seed: int
+    steps: int
+    hours: float
+    """Of training, on the machine named."""
+    machine: str
+    samples_per_second: float
+    figures: tuple[dict[str, Any], ...]
+    """Results of ``evaluate --json``, each with its protocol."""
+    limits: tuple[str, ...]
+
+
+def read_model_card(file: Traversable) -> ModelCard:
+    """The card in a JSON file of the package."""
+    try:
+        return ModelCard.model_validate_json(file.read_text(encoding="utf-8"))
+    except (OSError, ValidationError) as error:
+        found = " ".join(str(error).split())[:120]
+        raise InputError(file.name, expected="the card of shipped weights", found=found) from error
+
+
+def check_integrity(weights: bytes, card: ModelCard) -> None:
+    """Refuse weights that are not those of the card."""
+    found = hashlib.sha256(weights).hexdigest()
+    if found != card.sha256:
+        raise InputError(
+            f"shipped weights {card.name!r}",
+            expected=f"the checksum {card.sha256[:16]}…",
+            found=f"{found[:16]}…",
+            remedy="The installation is damaged: install point2node again.",
+        )

@@ -1,0 +1,126 @@
+"""One scan from its file to the labelled file, and whether that was done before."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.files import read
+from point2node.data.files.replacing import reason
+from point2node.data.label_sidecar import sidecar_path
+from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud
+from point2node.engine.labelled import Labelled
+from point2node.engine.labelled_files import FALLBACK, write_labelled
+from point2node.engine.labelling import Labeller, Options, Report
+from point2node.engine.scans import Job
+
+MOST_FIXES = 4
+"""Scale, axis and colour can each be wrong once; more would be going round in circles."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that a labelled file depends on; one that was made for the same request need not be made again."""
+
+    input: str
+    size: int
+    modified: int
+    """Nanoseconds, as the file system says."""
+    weights: str
+    """A checksum of every number in them."""
+    options: Options
+    auto: bool
+
+
+def request_of(scan: Path, labeller: Labeller, options: Options, auto: bool) -> Request:
+    """What is asked for."""
+    try:
+        status = scan.stat()
+    except OSError as error:
+        raise InputError(scan, expected="a file that can be read", found=reason(error)) from error
+    return Request(scan.name, status.st_size, status.st_mtime_ns, checksum_of(labeller), options, auto)
+
+
+def finished_target(job: Job, request: Request) -> Path | None:
+    """The labelled file of this very request, if it is there already."""
+    for target in (job.target, job.target.with_suffix(FALLBACK)):
+        note = _read_note(sidecar_path(target))
+        if target.is_file() and note.get("request") == _as_note(request):
+            return target
+    return None
+
+
+def refuse_foreign(job: Job) -> None:
+    """Refuse to write over a file that no labelling made."""
+    for target in (job.target, job.target.with_suffix(FALLBACK)):
+        if target.exists() and not sidecar_path(target).is_file():
+            remedy = "Choose another --out, or --overwrite."
+            raise InputError(target, expected="no file, or one that was labelled", found="another file", remedy=remedy)
+
+
+def look_at(
+    job: Job, labeller: Labeller, options: Options, auto: bool
+) -> tuple[PointCloud, InputCard, Options, list[str]]:
+    """The scan, its card, the options with what ``auto`` mended, and what that was."""
+    cloud = read(job.scan)
+    name = str(job.scan)
+    card = examine_cloud(cloud, labeller, options, name)
+    mended: list[str] = []
+    while auto:
+        options, fixes = apply_fixes(options, card)
+        if not fixes:
+            break
+        mended += fixes
+        card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
+        auto = len(mended) < MOST_FIXES
+    return cloud, card, options, mended
+
+
+def label_scan(
+    job: Job, cloud: PointCloud, labeller: Labeller, options: Options, request: Request, report: Report
+) -> tuple[Path, Labelled]:
+    """Label the scan and write the result; returns the file it is in."""
+    labelled = labeller(cloud, options, report, job.scan.name)
+    make_folder(job.target.parent)
+    further = {"input": job.scan.name, "settings": flat(options), "request": _as_note(request)}
+    return write_labelled(job.target, labelled, further), labelled
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for results, if it is not there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(folder, expected="a folder that can be written", found=reason(error)) from error
+
+
+def flat(options: Options) -> dict[str, Any]:
+    """The options as files state them."""
+    return asdict(options)
+
+
+def checksum_of(labeller: Labeller) -> str:
+    """The SHA-256 of all tensors of the weights."""
+    digest = hashlib.sha256()
+    for name, tensor in labeller.network.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _as_note(request: Request) -> dict[str, Any]:
+    return asdict(request)
+
+
+def _read_note(path: Path) -> dict[str, Any]:
+    """The content of a sidecar; nothing where there is none that can be read."""
+    try:
+        note = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return note if isinstance(note, dict) else {}

@@ -1,0 +1,25 @@
+"""Where the x and y of a block are counted from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+Frame = Literal["room", "block"]
+
+
+def centred(xyz: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Points (N, 3) counted from the middle of their bounding box in x and y; heights stay."""
+    middle = (xyz.min(axis=0) + xyz.max(axis=0)) / 2
+    return xyz - middle * np.array([1, 1, 0], np.float32)
+
+
+FRAMES: MappingProxyType[Frame, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = MappingProxyType(
+    {"room": lambda xyz: xyz, "block": centred}
+)
+"""What a network sees of a block: coordinates of the room, as the paper's do, or of the block itself, with which
+buildings of any extent look alike."""

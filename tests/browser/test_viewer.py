@@ -1,0 +1,188 @@
+"""The viewer in a real browser."""
+
+import time
+from threading import Event
+
+import numpy as np
+import pytest
+
+import point2node
+from point2node.report.viewer.workbench import Abandoned
+from tests.browser.viewer_pages import (
+    PATIENCE,
+    WHY,
+    on_screen,
+    open_page,
+    settled_camera,
+    visitor_of,
+    wait_until_drawn,
+)
+from tests.report.viewer.weights import small_room, tiny_labeller
+
+pytest.importorskip("viser", reason="BROWSER TESTS NOT RUN: pip install 'point2node[view]'")
+pytestmark = pytest.mark.slow
+
+CANVAS = {"x": 380, "y": 0, "width": 500, "height": 790}
+"""What neither panel covers."""
+
+
+@pytest.fixture(scope="module")
+def labeller(tmp_path_factory):
+    return tiny_labeller(tmp_path_factory.mktemp("weights"))
+
+
+@pytest.fixture(scope="module")
+def room(tmp_path_factory):
+    path = tmp_path_factory.mktemp("scans") / "room.ply"
+    point2node.write(path, small_room(3000, lost=4))
+    return path
+
+
+@pytest.fixture(scope="module")
+def viewer(labeller, room):
+    from point2node.report.viewer.app import Viewer
+
+    running = Viewer(labeller, {room.name: room}, port=0, most_megabytes=1)
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def page(browser, viewer):
+    opened = open_page(browser, viewer)
+    wait_until_drawn(opened)
+    yield opened
+    assert not opened.errors
+    opened.close()
+
+
+def click_on_a_point(page, viewer, room):
+    """Click on the point of the floor that is nearest to its middle."""
+    client = visitor_of(viewer)
+    settled_camera(client)
+    xyz = point2node.read(room).xyz
+    xyz = xyz[np.isfinite(xyz).all(axis=1)] - [1.5, 1, 0]
+    point = xyz[np.argmin(np.linalg.norm(xyz - [0.3, -0.3, 0], axis=1))]
+    page.mouse.click(*on_screen(page, client, point[None])[0])
+
+
+def test_the_scan_is_drawn_and_its_classes_are_listed(page):
+    assert page.evaluate("window.__viserTestpoints.rendererInfo.render.points") > 1000
+    assert page.get_by_text("%)").count() >= 1
+    assert page.get_by_text("4 have no position").count() == 1
+
+
+def test_a_click_on_a_point_changes_the_colours_and_says_why_and_back_undoes_it(page, viewer, room):
+    before = page.screenshot(clip=CANVAS)
+    click_on_a_point(page, viewer, room)
+    page.wait_for_function(WHY, timeout=PATIENCE)
+    page.get_by_text("Where it looks: non-local correlation").wait_for(timeout=PATIENCE)
+    wait_until_drawn(page)
+    assert page.screenshot(clip=CANVAS) != before
+    assert page.get_by_text("only within its block of 1.5 m").count() == 1
+    page.get_by_text("Back to labels").click()
+    page.wait_for_function(f"() => !({WHY})()", timeout=PATIENCE)
+    page.get_by_text("Where it looks").wait_for(state="hidden", timeout=PATIENCE)
+
+
+def test_a_click_on_the_background_does_nothing(page, viewer, room):
+    settled_camera(visitor_of(viewer))
+    page.mouse.click(40, 760)
+    click_on_a_point(page, viewer, room)  # clicks are answered in turn: once this one is, so was the other
+    page.wait_for_function(WHY, timeout=PATIENCE)
+    assert page.get_by_text("Where it looks").count() == 1
+    page.get_by_text("Back to labels").click()
+    page.wait_for_function(f"() => !({WHY})()", timeout=PATIENCE)
+    page.mouse.click(40, 760)
+    time.sleep(3)
+    assert not page.evaluate(WHY)
+
+
+def test_the_legend_hides_the_points_of_a_class(page):
+    points = "() => window.__viserTestpoints.rendererInfo.render.points"
+    before = page.evaluate(points)
+    page.get_by_text("%)").first.click()
+    page.wait_for_function(f"() => ({points})() < {before}", timeout=PATIENCE)
+
+
+def test_two_tabs_keep_their_own_state(page, browser, viewer, room):
+    other = open_page(browser, viewer)
+    wait_until_drawn(other)
+    click_on_a_point(other, viewer, room)
+    other.wait_for_function(WHY, timeout=PATIENCE)
+    assert not page.evaluate(WHY)
+    assert page.get_by_text("Back to labels").count() == 0
+    other.close()
+    page.get_by_text("%)").first.click()
+    assert page.get_by_text("labelled by the weights").count() == 1
+
+
+def send(page, name, content):
+    with page.expect_file_chooser() as chosen:
+        page.get_by_text("Open a scan…").click()
+    chosen.value.set_files({"name": name, "mimeType": "application/octet-stream", "buffer": content})
+
+
+def test_too_large_and_broken_uploads_are_one_line_each_and_a_good_one_is_labelled(page, room):
+    send(page, "large.ply", bytes(1_500_000))
+    page.get_by_text("expected at most 1 MB, found 2 MB").first.wait_for(timeout=PATIENCE)
+    send(page, "broken.ply", b"ply\nformat nonsense\n")
+    page.get_by_text("broken.ply").first.wait_for(timeout=PATIENCE)
+    send(page, "good.ply", room.read_bytes())
+    page.get_by_text("good.ply: 3,000 points, labelled by").wait_for(timeout=PATIENCE)
+
+
+def test_the_labelled_file_and_its_classes_are_downloaded(page, tmp_path):
+    downloads = []
+    page.on("download", lambda download: downloads.append(download))
+    page.get_by_text("Save labelled file").click()
+    for _ in range(300):
+        if len(downloads) == 2:
+            break
+        page.wait_for_timeout(200)
+    names = sorted(one.suggested_filename for one in downloads)
+    assert names == ["room_labelled.ply", "room_labelled.ply.classes.json"]
+    downloads[0].save_as(tmp_path / "saved.ply")
+    assert len(point2node.read(tmp_path / "saved.ply").labels) == 3000
+
+
+class Patient:
+    """A labeller whose first scan takes until its visitor has gone."""
+
+    def __init__(self, labeller):
+        self.labeller, self.name, self.classes, self.trained = (
+            labeller,
+            labeller.name,
+            labeller.classes,
+            labeller.trained,
+        )
+        self.started, self.abandoned = Event(), Event()
+
+    def __call__(self, cloud, options, report, name):
+        if not self.abandoned.is_set():
+            self.started.set()
+            try:
+                for done in range(600):
+                    report(done, 600, name)
+                    time.sleep(0.1)
+            except Abandoned:
+                self.abandoned.set()
+                raise
+        return self.labeller(cloud, options, report, name)
+
+
+def test_a_tab_that_is_closed_during_labelling_ends_it_and_the_next_one_is_served(browser, labeller, room):
+    from point2node.report.viewer.app import Viewer
+
+    patient = Patient(labeller)
+    viewer = Viewer(patient, {room.name: room}, port=0)
+    try:
+        leaving = open_page(browser, viewer, says="Labelling room.ply: ")
+        assert patient.started.is_set()
+        leaving.close()
+        assert patient.abandoned.wait(60)
+        staying = open_page(browser, viewer)
+        wait_until_drawn(staying)
+        staying.close()
+    finally:
+        viewer.stop()

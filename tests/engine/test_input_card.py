@@ -1,0 +1,94 @@
+import numpy as np
+import pytest
+
+from point2node.core.point_cloud import PointCloud
+from point2node.data.rooms import generate_room
+from point2node.engine.input_card import apply_fixes, examine_cloud
+from point2node.engine.input_frame import UPWARDS
+from point2node.engine.labelling import Options
+from tests.engine.labellers import height_labeller
+
+
+@pytest.fixture(scope="module")
+def rooms():
+    return [generate_room(5, index, points=30_000) for index in range(4)]
+
+
+@pytest.fixture(scope="module")
+def labeller():
+    return height_labeller()
+
+
+def doubts(cloud, labeller, options=None):
+    return [doubt.option or doubt.text for doubt in examine_cloud(cloud, labeller, options or Options()).doubts]
+
+
+def test_a_room_in_metres_raises_no_doubt(rooms, labeller):
+    for room in rooms:
+        card = examine_cloud(room, labeller, Options())
+        assert [doubt for doubt in card.doubts if doubt.fix is not None] == []
+        assert card.extent[2] == pytest.approx(np.ptp(room.xyz[:, 2]), rel=0.1)
+        assert card.color
+        assert 0.005 < card.spacing < 0.1
+        assert abs(card.floor) < 0.5
+
+
+@pytest.mark.parametrize(("scale", "option"), [(0.001, "--scale 0.001"), (0.01, "--scale 0.01")])
+def test_millimetres_and_centimetres_are_noticed_and_mended(rooms, labeller, scale, option):
+    for room in rooms:
+        cloud = room.with_(xyz=room.xyz / scale)
+        card = examine_cloud(cloud, labeller, Options())
+        assert option in [doubt.option for doubt in card.doubts]
+        mended, done = apply_fixes(Options(), card)
+        assert done == [option]
+        assert mended.scale == pytest.approx(scale)
+        assert not [one for one in examine_cloud(cloud, labeller, mended).doubts if one.fix is not None]
+
+
+@pytest.mark.parametrize("up", ["x", "y"])
+def test_another_vertical_is_noticed(rooms, labeller, up):
+    found = [f"--up {up}" in doubts(room.with_(xyz=room.xyz @ UPWARDS[up]), labeller) for room in rooms]
+    assert sum(found) >= 3
+    room = rooms[found.index(True)]
+    assert f"--up {up}" not in doubts(room.with_(xyz=room.xyz @ UPWARDS[up]), labeller, Options(up=up))
+
+
+def test_the_floor_is_where_it_is(rooms, labeller):
+    cloud = rooms[0].with_(xyz=rooms[0].xyz + np.array([0, 0, 120.0]))
+    low = np.quantile(cloud.xyz[:, 2], 0.005)
+    assert examine_cloud(cloud, labeller, Options()).floor == pytest.approx(low, abs=0.3)
+
+
+def test_a_scan_without_colour_is_labelled_by_shape_and_that_is_said(rooms, labeller):
+    assert any(text.startswith("no colour") for text in doubts(rooms[0].with_(rgb=None), labeller))
+    assert not any("colour" in text for text in doubts(rooms[0].with_(rgb=None), height_labeller(features=())))
+
+
+def test_one_colour_for_all_is_worse_than_none(rooms, labeller):
+    grey = rooms[0].with_(rgb=np.full((len(rooms[0]), 3), 255))
+    assert "--no-color" in doubts(grey, labeller)
+    assert "--no-color" not in doubts(grey, labeller, Options(color=False))
+
+
+def test_an_outdoor_tile_is_said_to_be_one(labeller):
+    random = np.random.default_rng(0)
+    tile = PointCloud(random.uniform(0, [400, 400, 25], (20_000, 3)))
+    assert any("outdoor" in text for text in doubts(tile, labeller))
+    assert any("apart" in text for text in doubts(tile, labeller))
+
+
+@pytest.mark.parametrize("xyz", [np.zeros((1, 3)), np.ones((700, 3)), np.zeros((3, 3)), np.eye(3)])
+def test_tiny_and_degenerate_clouds_get_a_line_and_go_on(xyz, labeller):
+    card = examine_cloud(PointCloud(xyz), labeller, Options())
+    assert card.doubts
+    assert str(card)
+    assert all("\n" not in str(doubt) for doubt in card.doubts)
+
+
+def test_points_without_a_position_and_points_below_the_floor_are_counted(rooms, labeller):
+    xyz = rooms[0].xyz.copy()
+    xyz[:3] = np.nan
+    xyz[3:8, 2] -= 20
+    texts = doubts(rooms[0].with_(xyz=xyz), labeller)
+    assert any(text.startswith("3 points have no position") for text in texts)
+    assert any(text.startswith("5 points lie more than 0.3 m below") for text in texts)

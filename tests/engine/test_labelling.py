@@ -1,0 +1,196 @@
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from point2node.core.classes import S3DIS
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.engine.input_frame import UPWARDS
+from point2node.engine.labelling import Labeller, Options
+from point2node.engine.memory import Plan
+from point2node.engine.trained import Trained
+from tests.engine.labellers import STEP, HeightNetwork, card, height_labeller, real_labeller
+
+
+def room(points=3000, seed=0, extent=(4.0, 3.0, 2.5), **parts):
+    random = np.random.default_rng(seed)
+    xyz = random.uniform(0, extent, (points, 3))
+    xyz[0] = 0  # the floor
+    return PointCloud(xyz, rgb=random.integers(0, 256, (points, 3)), **parts)
+
+
+def by_height(heights):
+    return np.clip(np.floor(np.float32(heights) / STEP), 0, 12)
+
+
+def agreement(labels, heights):
+    """The share of right labels, points on the border between two classes left aside."""
+    border = np.abs(heights / STEP - np.rint(heights / STEP)) < 1e-3
+    return 1 - (labels != by_height(heights))[~border].sum() / len(labels)
+
+
+@given(st.integers(1, 900), st.integers(0, 1000), st.sampled_from([0.3, 5.0, 60.0]))
+@settings(max_examples=15, deadline=None)
+def test_every_point_gets_its_own_label_in_the_order_of_the_cloud(points, seed, extent):
+    cloud = room(points, seed, (extent, extent, 2.5))
+    labelled = height_labeller()(cloud)
+    heights = cloud.xyz[:, 2] - cloud.xyz[:, 2].min()
+    assert agreement(labelled.labels, heights) == 1
+    assert len(labelled) == points
+    assert labelled.cloud is cloud
+    assert (labelled.confidence > 0.9).all()
+    assert ((labelled.entropy >= 0) & (labelled.entropy < 0.1)).all()
+    assert sum(labelled.counts.values()) == points
+
+
+def test_map_coordinates_lose_nothing():
+    cloud = room()
+    far = cloud.with_(xyz=cloud.xyz + np.array([400_000, 5_000_000, 300]))
+    assert np.array_equal(height_labeller()(far).labels, height_labeller()(cloud).labels)
+
+
+def test_points_without_a_position_stay_and_are_unlabelled():
+    cloud = room(500)
+    xyz = cloud.xyz.copy()
+    xyz[[3, 99]] = np.nan
+    xyz[7, 1] = np.inf
+    labelled = height_labeller()(cloud.with_(xyz=xyz))
+    missing = np.isin(np.arange(500), [3, 7, 99])
+    assert (labelled.labels[missing] == 255).all()
+    assert not labelled.confidence[missing].any()
+    assert agreement(labelled.labels[~missing], xyz[~missing, 2]) == 1
+
+
+@pytest.mark.parametrize("up", list(UPWARDS))
+@pytest.mark.parametrize("scale", [1.0, 0.001, 0.3048])
+def test_unit_and_axis_are_put_right_for_the_network_alone(up, scale):
+    cloud = room()
+    turned = cloud.with_(xyz=cloud.xyz @ UPWARDS[up] / scale)
+    labelled = height_labeller()(turned, Options(scale=scale, up=up))
+    assert agreement(labelled.labels, cloud.xyz[:, 2]) > 0.999
+    assert np.array_equal(labelled.cloud.xyz, turned.xyz)
+
+
+def test_turning_never_mirrors():
+    for matrix in UPWARDS.values():
+        assert np.linalg.det(matrix) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("colour", ["none in the cloud", "not wanted"])
+def test_without_colour_the_network_is_given_the_middle_grey(colour):
+    labeller = height_labeller()
+    cloud = room(300)
+    given_cloud, wanted = (cloud.with_(rgb=None), True) if colour == "none in the cloud" else (cloud, False)
+    labelled = labeller(given_cloud, Options(color=wanted))
+    assert all(not colours.any() for colours in labeller.network.colours)
+    assert labelled.protocol["colour"] == "none"
+    labeller.network.colours.clear()
+    assert labeller(cloud).protocol["colour"] == "used"
+    assert any(colours.any() for colours in labeller.network.colours)
+
+
+def test_weights_that_need_normals_refuse_clouds_without():
+    with pytest.raises(InputError, match="expected normals"):
+        height_labeller(features=("normals",))(room(50))
+
+
+def test_weights_for_shapes_do_not_label_scenes():
+    with pytest.raises(InputError, match="point2node classify"):
+        Labeller(Trained("shapes", HeightNetwork(), card(task="classification"), "best"))
+
+
+@pytest.mark.parametrize("thin", [0.1, 0.5])
+def test_thinned_clouds_take_the_label_of_the_nearest_point_that_was_labelled(thin):
+    cloud = room(4000)
+    labeller = height_labeller()
+    labelled = labeller(cloud, Options(thin=thin))
+    seen = labeller._choose(_placed(cloud), thin)
+    assert len(seen) < 4000
+    direct = by_height(cloud.xyz[:, 2] - cloud.xyz[:, 2].min())
+    distances = np.linalg.norm(cloud.xyz[:, None] - cloud.xyz[None, seen], axis=-1)
+    assert (labelled.labels == direct[seen[distances.argmin(axis=1)]]).mean() > 0.995
+
+
+def _placed(cloud):
+    from point2node.engine.input_frame import place
+
+    return place(cloud)
+
+
+def test_strips_change_nothing_for_a_network_that_sees_single_points(monkeypatch):
+    cloud = room(6000, extent=(30.0, 6.0, 2.5))
+    whole = height_labeller()(cloud)
+    monkeypatch.setattr("point2node.engine.labelling.plan_memory", lambda *_: Plan(700, 0, 0))
+    strips = height_labeller()(cloud)
+    assert np.array_equal(whole.labels, strips.labels)
+
+
+def test_more_votes_look_again():
+    labeller = height_labeller()
+    once = labeller(room())
+    asked = len(labeller.network.colours)
+    often = labeller(room(), Options(votes=3))
+    assert len(labeller.network.colours) - asked > 2 * asked
+    assert np.array_equal(once.labels, often.labels)
+
+
+def test_the_same_cloud_gives_the_same_labels_on_any_number_of_threads():
+    cloud = room(1500)
+    before = torch.get_num_threads()
+    results = []
+    for threads in (1, 2, 2):
+        torch.set_num_threads(threads)
+        results.append(real_labeller()(cloud))
+    torch.set_num_threads(before)
+    assert np.array_equal(results[1].labels, results[2].labels)
+    assert np.array_equal(results[1].confidence, results[2].confidence)
+    assert (results[0].labels == results[1].labels).mean() > 0.999
+
+
+def test_progress_ends_with_all_points():
+    told = []
+    height_labeller()(room(2000), report=lambda done, total, name: told.append((done, total, name)), name="my scan")
+    assert told[-1] == (2000, 2000, "my scan")
+    assert [done for done, _, _ in told] == sorted(done for done, _, _ in told)
+
+
+def test_a_class_called_255_makes_way_for_the_unlabelled():
+    classes = tuple({"name": f"c{value}", "value": value, "colour": (0, 0, 0)} for value in (0, 255, 7, 8, 9, 10))
+    labelled = height_labeller(classes=classes)(room(200))
+    assert labelled.unlabelled == 256
+    assert set(labelled.labels) <= {0, 255, 7, 8, 9, 10}
+
+
+@pytest.mark.parametrize(
+    ("cloud", "message"),
+    [
+        (PointCloud(np.empty((0, 3))), "found no point at all"),
+        (PointCloud(np.full((3, 3), np.nan)), "found 3 points, all of them NaN"),
+    ],
+)
+def test_clouds_without_a_single_position_are_refused(cloud, message):
+    with pytest.raises(InputError, match=message):
+        height_labeller()(cloud)
+
+
+def test_wrong_options_are_named():
+    with pytest.raises(InputError, match="scale"):
+        height_labeller()(room(10), Options(scale=0))
+    with pytest.raises(InputError, match="up: expected one of z, y, x"):
+        height_labeller()(room(10), Options(up="w"))
+
+
+def test_stray_points_below_the_floor_do_not_lower_it():
+    cloud = room(3000)
+    xyz = cloud.xyz.copy()
+    xyz[5, 2] = -7.0
+    labelled = height_labeller()(cloud.with_(xyz=xyz))
+    assert agreement(labelled.labels[6:], xyz[6:, 2] - np.quantile(np.float32(xyz[:, 2]), 0.005)) > 0.99
+
+
+def test_labels_are_the_values_of_the_classes():
+    labelled = height_labeller()(room(400))
+    assert {one.name for one in labelled.classes} == {one.name for one in S3DIS}
+    assert labelled.counts["ceiling"] == (labelled.labels == 0).sum()

@@ -1,0 +1,49 @@
+import hashlib
+from importlib import resources
+
+import pytest
+
+from point2node.core.errors import InputError
+from point2node.engine.labelling import Labeller
+from point2node.engine.loading import load
+from point2node.engine.model_card import check_integrity, read_model_card
+from point2node.engine.trained import load_trained, shipped_weights
+
+FOLDER = resources.files("point2node") / "weights"
+
+
+def test_the_default_of_predict_is_shipped():
+    assert "rooms" in shipped_weights()
+    assert isinstance(load("rooms"), Labeller)
+
+
+@pytest.mark.parametrize("name", shipped_weights())
+def test_shipped_weights_are_those_of_their_card(name):
+    card = read_model_card(FOLDER / f"{name}.json")
+    content = (FOLDER / f"{name}.safetensors").read_bytes()
+    assert card.name == name
+    assert hashlib.sha256(content).hexdigest() == card.sha256
+    assert card.limits
+    assert load_trained(name).card.step == card.steps
+    for figure in card.figures:
+        assert figure["protocol"]["data"]
+    damaged = bytes([content[0] ^ 1]) + content[1:]
+    with pytest.raises(InputError, match="install point2node again"):
+        check_integrity(damaged, card)
+
+
+def test_a_folder_of_scans_that_is_called_like_weights_is_no_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rooms").mkdir()
+    assert load_trained("rooms").weights == "shipped"
+
+
+def test_a_card_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(InputError, match=r"a\.json: expected the card of shipped weights"):
+        read_model_card(tmp_path / "a.json")
+
+
+def test_all_weights_together_stay_small():
+    sizes = [len((FOLDER / f"{name}.safetensors").read_bytes()) for name in shipped_weights()]
+    assert sum(sizes) <= 30e6

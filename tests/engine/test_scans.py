@@ -1,0 +1,46 @@
+from pathlib import Path
+
+import pytest
+
+from point2node.core.errors import InputError
+from point2node.engine.scans import find_jobs
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    for name in ("a b.ply", "sub/ü.LAZ", "sub/deep/c.txt", "notes.md", ".hidden.ply", "old_labelled.ply"):
+        file = tmp_path / "scans" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("x")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def names(jobs):
+    return [(str(job.scan), str(job.target)) for job in jobs]
+
+
+def test_a_file_is_labelled_under_its_own_name(folder):
+    assert names(find_jobs(["scans/a b.ply"], Path("out"))) == [("scans/a b.ply", "out/a b_labelled.ply")]
+    assert names(find_jobs(["missing.ply"], Path("out"), ".laz")) == [("missing.ply", "out/missing_labelled.laz")]
+
+
+def test_a_folder_keeps_its_shape_and_leaves_out_what_is_no_scan(folder):
+    assert names(find_jobs(["scans"], Path("out"))) == [
+        ("scans/a b.ply", "out/a b_labelled.ply"),
+        ("scans/sub/deep/c.txt", "out/sub/deep/c_labelled.txt"),
+        ("scans/sub/ü.LAZ", "out/sub/ü_labelled.LAZ"),
+    ]
+
+
+def test_patterns_are_expanded_here(folder):
+    assert [str(job.scan) for job in find_jobs(["scans/**/*.LAZ"], Path("out"))] == ["scans/sub/ü.LAZ"]
+    with pytest.raises(InputError, match="no file of a readable format"):
+        find_jobs(["scans/*.e57"], Path("out"))
+
+
+def test_two_scans_never_become_one_file(folder):
+    (folder / "scans/sub/a b.ply").write_text("x")
+    with pytest.raises(InputError, match="the same name as scans/a b"):
+        find_jobs(["scans/a b.ply", "scans/sub/a b.ply"], Path("out"))
+    assert len(find_jobs(["scans/a b.ply", "scans/a b.ply"], Path("out"))) == 2

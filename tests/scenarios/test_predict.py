@@ -1,0 +1,191 @@
+"""Scans through the real command line: what comes out, what is said, what is left after failures."""
+
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from point2node.cli.main import app
+from point2node.core.point_cloud import PointCloud
+from point2node.data.files import read, write
+from tests.engine.labellers import write_real_weights
+
+
+def run(*words):
+    return CliRunner().invoke(app, [str(word) for word in words])
+
+
+def small_scan(points=1500, seed=0, **parts):
+    random = np.random.default_rng(seed)
+    xyz = random.uniform(0, [3.0, 2.5, 2.4], (points, 3))
+    return PointCloud(xyz, rgb=random.integers(0, 256, (points, 3)), **parts)
+
+
+@pytest.fixture(scope="module")
+def weights(tmp_path_factory):
+    return write_real_weights(tmp_path_factory.mktemp("weights") / "fresh.safetensors")
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_a_scan_is_labelled_with_a_page_and_pictures(here, weights):
+    write(here / "my scan ü.ply", small_scan())
+    result = run("predict", "my scan ü.ply", "--weights", weights)
+    assert result.exit_code == 0, result.output
+    found = sorted(path.name for path in (here / "labelled").iterdir())
+    assert found == sorted(
+        [
+            "my scan ü_labelled.ply",
+            "my scan ü_labelled.ply.classes.json",
+            "my scan ü_labelled.html",
+            *(f"my scan ü_labelled_{kind}.png" for kind in ("class", "rgb", "confidence", "entropy")),
+        ]
+    )
+    labelled = read(here / "labelled/my scan ü_labelled.ply")
+    assert np.array_equal(labelled.xyz, read(here / "my scan ü.ply").xyz)
+    assert set(labelled.labels) <= set(range(13))
+    assert "open labelled" in result.stdout
+
+
+def test_finished_scans_are_skipped_until_something_changed(here, weights):
+    write(here / "a.ply", small_scan())
+    words = ("predict", "a.ply", "--weights", weights, "--no-report")
+    assert "points in" in run(*words).stdout
+    assert "labelled before" in run(*words).stdout
+    assert "points in" in run(*words, "--overwrite").stdout
+    assert "points in" in run(*words, "--votes", "2").stdout
+    write(here / "a.ply", small_scan(seed=1))
+    assert "points in" in run(*words).stdout
+
+
+def test_one_bad_scan_does_not_stop_the_others(here, weights):
+    (here / "scans").mkdir()
+    write(here / "scans/a.ply", small_scan())
+    (here / "scans/b.laz").write_bytes(b"no laz")
+    write(here / "scans/c.npz", small_scan(seed=2))
+    result = run("predict", "scans", "--weights", weights, "--no-report", "--out", "out")
+    assert result.exit_code == 1
+    assert "2 of 3 scans labelled, 1 failed" in result.stdout
+    assert "scans/b.laz: expected" in result.stderr
+    assert sorted(path.name for path in (here / "out").iterdir() if path.suffix != ".json") == [
+        "a_labelled.ply",
+        "c_labelled.npz",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "an empty file"),
+        (b"not a ply", "expected"),
+        (b"ply\nformat ascii 1.0\nelement vertex 1\nproperty float x\nproperty float y\nproperty float z\nend_header\n"
+         b"nan nan nan\n", "at least one point with a position"),
+    ],
+)  # fmt: skip
+def test_unusable_files_end_in_one_line_and_leave_nothing(here, weights, content, message):
+    (here / "a.ply").write_bytes(content)
+    result = run("predict", "a.ply", "--weights", weights)
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+    assert not (here / "labelled").exists() or not list((here / "labelled").iterdir())
+
+
+def test_a_missing_scan_weights_or_folder_is_named(here, weights):
+    write(here / "a.ply", small_scan(50))
+    (here / "file").write_text("x")
+    for words, message in (
+        (("predict", "nothing.ply", "--weights", weights), "nothing.ply: expected a file that can be read"),
+        (("predict", "a.ply", "--weights", "nobody"), "nobody: expected a run folder"),
+        (("predict", "a.ply", "--weights", weights, "--out", here / "file" / "x"), "a folder that can be written"),
+        (("predict", "a.xyzw", "--weights", weights), "a.xyzw"),
+    ):
+        result = run(*words)
+        assert result.exit_code == 2, words
+        assert message in result.stderr
+        assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_file_that_no_labelling_made_is_not_overwritten(here, weights):
+    write(here / "a.ply", small_scan(60))
+    (here / "labelled").mkdir()
+    (here / "labelled/a_labelled.ply").write_text("precious")
+    result = run("predict", "a.ply", "--weights", weights)
+    assert result.exit_code == 2
+    assert "Choose another --out" in result.stderr
+    assert (here / "labelled/a_labelled.ply").read_text() == "precious"
+
+
+@pytest.mark.parametrize(
+    "xyz", [np.zeros((1, 3)), np.ones((300, 3)), np.random.default_rng(0).uniform(0, [500, 500, 30], (900, 3))]
+)
+def test_odd_clouds_get_a_note_and_are_labelled(here, weights, xyz):
+    write(here / "odd.ply", PointCloud(xyz))
+    result = run("predict", "odd.ply", "--weights", weights, "--no-report")
+    assert result.exit_code == 0, result.output
+    assert "note: " in result.stderr
+    assert len(read(here / "labelled/odd_labelled.ply")) == len(xyz)
+
+
+def test_auto_mends_the_unit_and_says_so(here, weights):
+    scan = small_scan(4000)
+    write(here / "metres.ply", scan)
+    write(here / "mm.ply", scan.with_(xyz=scan.xyz * 1000))
+    assert run("predict", "metres.ply", "--weights", weights, "--no-report").exit_code == 0
+    result = run("predict", "mm.ply", "--weights", weights, "--no-report", "--auto")
+    assert "mended: --scale 0.001" in result.stderr
+    same = read(here / "labelled/mm_labelled.ply").labels == read(here / "labelled/metres_labelled.ply").labels
+    assert same.mean() > 0.99
+    assert np.array_equal(read(here / "labelled/mm_labelled.ply").xyz, read(here / "mm.ply").xyz)
+
+
+def test_a_format_without_labels_is_written_as_ply_and_that_is_said(here, weights):
+    (here / "mesh.off").write_text("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
+    result = run("predict", "mesh.off", "--weights", weights, "--no-report")
+    assert result.exit_code == 0, result.output
+    assert ".off cannot hold these labels; written as .ply" in result.stderr
+    assert read(here / "labelled/mesh_labelled.ply").faces.tolist() == [[0, 1, 2]]
+    assert "labelled before" in run("predict", "mesh.off", "--weights", weights, "--no-report").stdout
+
+
+def test_another_format_can_be_asked_for(here, weights):
+    write(here / "a.csv", small_scan(100))
+    assert run("predict", "a.csv", "--weights", weights, "--no-report", "--format", "laz").exit_code == 0
+    assert len(read(here / "labelled/a_labelled.laz")) == 100
+
+
+def test_the_sidecar_says_what_was_done(here, weights):
+    write(here / "a.ply", small_scan(200))
+    run("predict", "a.ply", "--weights", weights, "--no-report", "--no-color")
+    note = json.loads((here / "labelled/a_labelled.ply.classes.json").read_text())
+    assert note["input"] == "a.ply"
+    assert note["protocol"]["colour"] == "none"
+    assert note["settings"]["color"] is False
+    assert sum(note["counts"].values()) == note["points"] == 200
+
+
+@pytest.mark.slow
+def test_a_killed_run_leaves_finished_files_and_goes_on(here, weights):
+    for number in range(3):
+        write(here / f"{number}.ply", small_scan(60_000, number))
+    words = [sys.executable, "-m", "point2node", "predict", "0.ply", "1.ply", "2.ply", "--weights", str(weights)]
+    process = subprocess.Popen([*words, "--no-report"], stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    for line in process.stderr:
+        if line.startswith("[2/3]"):
+            break
+    process.kill()
+    process.wait()
+    process.stderr.close()
+    assert len(read(here / "labelled/0_labelled.ply")) == 60_000
+    assert not (here / "labelled/2_labelled.ply").exists()
+    done = subprocess.run([*words, "--no-report"], capture_output=True, text=True, check=True)
+    assert done.stdout.count("labelled before") >= 1
+    assert len(read(here / "labelled/2_labelled.ply")) == 60_000
