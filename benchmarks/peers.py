@@ -1,8 +1,8 @@
 """Against PyTorch Geometric, in an environment of its own: ``make bench-peers``.
 
 PyTorch Geometric leaves neighbours and sampling to torch_cluster, which has no wheels: it takes a compiler and a
-quarter of an hour. Here the peers get *our* neighbours and farthest points instead, which are faster than
-torch_cluster's, so the ratios are lower bounds. Only DGCNN's graph of features is searched by ``cdist`` + ``topk``.
+quarter of an hour. Here the peers get *our* neighbours and farthest points instead, so that no slow stand-in of ours
+counts against them. Only DGCNN's graph of features is searched by ``cdist`` + ``topk``.
 """
 
 from __future__ import annotations
