@@ -68,8 +68,8 @@ def click_on_a_point(page, viewer, room):
 
 def test_the_scan_is_drawn_and_its_classes_are_listed(page):
     assert page.evaluate("window.__viserTestpoints.rendererInfo.render.points") > 1000
-    assert page.get_by_text("%)").count() >= 1
-    assert page.get_by_text("4 have no position").count() == 1
+    page.get_by_text("%)").first.wait_for(timeout=PATIENCE)
+    page.get_by_text("4 have no position").wait_for(timeout=PATIENCE)
 
 
 def test_a_click_on_a_point_changes_the_colours_and_says_why_and_back_undoes_it(page, viewer, room):
@@ -79,7 +79,7 @@ def test_a_click_on_a_point_changes_the_colours_and_says_why_and_back_undoes_it(
     page.get_by_text("Where it looks: non-local correlation").wait_for(timeout=PATIENCE)
     wait_until_drawn(page)
     assert page.screenshot(clip=CANVAS) != before
-    assert page.get_by_text("only within its block of 1.5 m").count() == 1
+    page.get_by_text("only within its block of 1.5 m").wait_for(timeout=PATIENCE)
     page.get_by_text("Back to labels").click()
     page.wait_for_function(f"() => !({WHY})()", timeout=PATIENCE)
     page.get_by_text("Where it looks").wait_for(state="hidden", timeout=PATIENCE)
@@ -90,7 +90,7 @@ def test_a_click_on_the_background_does_nothing(page, viewer, room):
     page.mouse.click(40, 760)
     click_on_a_point(page, viewer, room)  # clicks are answered in turn: once this one is, so was the other
     page.wait_for_function(WHY, timeout=PATIENCE)
-    assert page.get_by_text("Where it looks").count() == 1
+    page.get_by_text("Where it looks").wait_for(timeout=PATIENCE)
     page.get_by_text("Back to labels").click()
     page.wait_for_function(f"() => !({WHY})()", timeout=PATIENCE)
     page.mouse.click(40, 760)
@@ -114,7 +114,7 @@ def test_two_tabs_keep_their_own_state(page, browser, viewer, room):
     assert page.get_by_text("Back to labels").count() == 0
     other.close()
     page.get_by_text("%)").first.click()
-    assert page.get_by_text("labelled by the weights").count() == 1
+    page.get_by_text("labelled by the weights").wait_for(timeout=PATIENCE)
 
 
 def send(page, name, content):

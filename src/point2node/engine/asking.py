@@ -32,7 +32,7 @@ def answers(network: Network, makers: Iterator[Callable[[], Batch]]) -> Iterator
     """The probabilities of every batch, in order.
 
     A batch is made, geometry included, and labelled by one thread, which keeps to one core. All cores on each
-    operation in turn would take a quarter longer, because they wait for each other at its end. On CUDA a second
+    operation in turn would take longer, because they wait for each other at its end. On CUDA a second
     thread builds the geometry while the device works.
     """
     threads = torch.get_num_threads()
