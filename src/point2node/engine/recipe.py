@@ -48,8 +48,8 @@ def build_optimiser(settings: Settings, network: nn.Module) -> torch.optim.Optim
         [{"params": groups[0], "weight_decay": settings.weight_decay}, {"params": groups[1], "weight_decay": 0.0}],
         lr=settings.learning_rate,
         eps=settings.adam_epsilon,
-        fused=settings.precision
-        != "16-mixed",  # one pass over the weights; with a gradient scaler it rules out clipping
+        # one pass over the weights; with a gradient scaler it would rule out clipping
+        fused=settings.precision != "16-mixed",
     )
 
 
