@@ -1,7 +1,7 @@
 """Two cores as one process with two threads or as two processes with one: ``python -m benchmarks scaling``.
 
-``torchrun -m benchmarks.scaling worker`` is one of the processes: it trains the ``rooms`` network on its share of a
-batch of 8 clouds, as DDP over gloo, and the first process prints the clouds a second of all of them.
+``torchrun -m benchmarks.scaling NETWORK`` is one of the processes: it trains a network on its share of a batch, as DDP
+over gloo, and the first process prints the clouds a second of all of them.
 """
 
 from __future__ import annotations
@@ -18,50 +18,58 @@ from torch.nn.parallel import DistributedDataParallel
 
 import point2node
 from benchmarks.measure import Row
+from point2node.engine.recipe import loss_and_weight
 
-CLOUDS, POINTS = 8, 2048
+BATCHES = {"rooms": (8, 2048), "modelnet10": (32, 1024)}
 ROUNDS, STEPS = 3, 12
 
 
-def train_a_share() -> None:
+def train_a_share(network: str) -> None:
+    clouds, points = BATCHES[network]
     distributed.init_process_group("gloo")
     processes = distributed.get_world_size()
     torch.manual_seed(distributed.get_rank())
-    model = point2node.create_model(preset="rooms").train()
-    pyramid = point2node.build_pyramid(torch.rand(CLOUDS // processes, POINTS, 3) * 1.5, model.plan)
-    features = torch.rand(CLOUDS // processes, POINTS, 3)
-    labels = torch.randint(0, 13, (CLOUDS // processes * POINTS,))
-    parallel = DistributedDataParallel(model)
-    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4)
+    model = point2node.create_model(preset=network).train()
+    share = clouds // processes
+    pyramid = point2node.build_pyramid(torch.rand(share, points, 3) * 1.5, model.plan)
+    features = torch.rand(share, points, model.in_features) if model.in_features else None
+    labels = torch.randint(0, 10, (share, points) if model.task == "segmentation" else (share,))
+    parallel = DistributedDataParallel(model) if processes > 1 else model
+    optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, fused=True)
     seconds = []
     for _ in range(2 + STEPS):
         start = time.perf_counter()
-        torch.nn.functional.cross_entropy(parallel(features, pyramid).flatten(0, 1), labels).backward()
+        total, weight = loss_and_weight(parallel(features, pyramid), labels, None, 0.0)
+        (total / weight).backward()
         optimiser.step()
         optimiser.zero_grad()
         distributed.barrier()
         seconds.append(time.perf_counter() - start)
     if distributed.get_rank() == 0:
-        print(CLOUDS / statistics.median(seconds[2:]))
+        print(clouds / statistics.median(seconds[2:]))
     distributed.destroy_process_group()
 
 
-def clouds_a_second(processes: int, threads: int) -> float:
+def clouds_a_second(network: str, processes: int, threads: int) -> float:
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
-    command = [*launcher, "-m", "benchmarks.scaling", "worker"]
+    command = [*launcher, "-m", "benchmarks.scaling", network]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "NUMBA_NUM_THREADS": str(threads)}
     return float(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment).stdout)
 
 
 def measure() -> list[Row]:
-    one, two = zip(*((clouds_a_second(1, 2), clouds_a_second(2, 1)) for _ in range(ROUNDS)), strict=True)
-    name = f"training the rooms network on {CLOUDS} x {POINTS}"
+    return [row for network in BATCHES for row in measure_network(network)]
+
+
+def measure_network(network: str) -> list[Row]:
+    rounds = [(clouds_a_second(network, 1, 2), clouds_a_second(network, 2, 1)) for _ in range(ROUNDS)]
+    one, two = (statistics.median(speeds) for speeds in zip(*rounds, strict=True))
+    name = "training the {} network on {} x {}".format(network, *BATCHES[network])
     return [
-        Row(f"{name}, 1 process x 2 threads", statistics.median(one), None, "clouds a second"),
-        Row(f"{name}, 2 processes x 1 thread", statistics.median(two), None, "clouds a second"),
+        Row(f"{name}, 1 process x 2 threads", one, None, "clouds a second"),
+        Row(f"{name}, 2 processes x 1 thread", two, None, "clouds a second"),
     ]
 
 
-if __name__ == "__main__":
-    if sys.argv[1:] == ["worker"]:
-        train_a_share()
+if __name__ == "__main__" and sys.argv[1:]:
+    train_a_share(sys.argv[1])

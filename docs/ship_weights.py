@@ -1,9 +1,9 @@
-"""Put the weights of a run into the package, with their card.
+"""Put the weights of a finished run into the package, with their card.
 
 python docs/ship_weights.py RUN NAME WORDS.yaml EVALUATION.json...
 
-The best weights of the run are taken, or the last ones where training has not reached a validation. WORDS.yaml holds
-what only a person can say: what, data, licence, command, machine, hours, samples_per_second and limits.
+The calibrated weights of the run are taken, or the best ones where 'point2node calibrate' has not been run. WORDS.yaml
+holds what only a person can say: what, data, licence, command, machine and limits.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from point2node.engine.history import read_history
 from point2node.engine.model_card import ModelCard
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.weights import read_weights
@@ -32,14 +33,20 @@ def main() -> None:
     parser.add_argument("evaluations", type=Path, nargs="*")
     given = parser.parse_args()
     run = RunFolder(given.run)
-    file = run.best if run.best.is_file() else run.last
+    calibration = given.run / "calibration.json"
+    file = given.run / "calibrated.safetensors" if calibration.is_file() else run.best
     content = file.read_bytes()
+    settings = run.read_settings()
+    seconds = training_seconds(run, settings.batch_size * settings.points)
     _, weights = read_weights(file)
     card = ModelCard(
         name=given.name,
         sha256=hashlib.sha256(content).hexdigest(),
-        seed=run.read_settings().seed,
+        seed=settings.seed,
         steps=weights.step,
+        hours=round(seconds / 3600, 2),
+        samples_per_second=round(weights.step * settings.batch_size / seconds, 2),
+        calibration=json.loads(calibration.read_text()) if calibration.is_file() else None,
         figures=tuple(_figures(json.loads(one.read_text())) for one in given.evaluations),
         **yaml.safe_load(given.words.read_text()),
     )
@@ -47,6 +54,16 @@ def main() -> None:
     (FOLDER / f"{given.name}.safetensors").write_bytes(content)
     (FOLDER / f"{given.name}.json").write_text(card.model_dump_json(indent=1) + "\n")
     print(f"shipped: {given.name}, {len(content) / 1e6:.1f} MB")
+
+
+def training_seconds(run: RunFolder, points_in_step: int) -> float:
+    """How long the steps took, from the history, which goes on when a run is resumed; without validations."""
+    seconds, before = 0.0, 0
+    for row in read_history(run.history):
+        if row["points_per_second"]:
+            seconds += (int(row["step"]) - before) * points_in_step / float(row["points_per_second"])
+            before = int(row["step"])
+    return seconds
 
 
 def _figures(result: dict[str, object]) -> dict[str, object]:

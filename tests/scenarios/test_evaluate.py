@@ -54,6 +54,27 @@ def test_the_json_has_every_score_and_the_protocol(run):
     assert found["ece"] is not None
 
 
+def test_calibrated_weights_decide_alike_and_are_no_worse_in_likelihood(run):
+    result = point2node("calibrate", run)
+    assert result.exit_code == 0, result.output
+    found = json.loads((run / "calibration.json").read_text())
+    assert found["protocol"]["split"] == "val"
+    assert f"temperature {found['temperature']:.3f}" in result.output
+    assert sum(one["count"] for one in found["after"]["bins"]) == found["units"]
+    plain = point2node("evaluate", run, "--split", "val", "--json")
+    assert json.loads(plain.stdout)["ece"] == found["before"]["ece"]
+    assert (run / "reliability.png").read_bytes().startswith(b"\x89PNG")
+    scored = evaluate(run / "calibrated.safetensors", "--data", json.loads((run / "run.json").read_text())["data"])
+    assert scored["oa"] == pytest.approx(evaluate(run)["oa"], abs=0.02)  # only the mean of several votes may differ
+
+
+@pytest.mark.parametrize(("arguments", "told"), [(("--split", "train"), "has not seen"), (("--split", "?"), "split")])
+def test_a_temperature_is_never_found_on_what_was_trained_on(run, arguments, told):
+    result = point2node("calibrate", run, *arguments)
+    assert result.exit_code == 2
+    assert told in result.output
+
+
 def test_the_validation_of_training_is_what_evaluate_says(run):
     found = evaluate(run, "--split", "val", "--weights", "last")
     last = [line.split(",") for line in (run / "history.csv").read_text().splitlines()][-1]

@@ -9,6 +9,7 @@ import typer
 
 from point2node._version import __version__
 from point2node.cli.ablate import ablate
+from point2node.cli.calibrate import calibrate
 from point2node.cli.classify import classify
 from point2node.cli.demo import demo
 from point2node.cli.doctor import doctor
@@ -67,6 +68,7 @@ app.command()(prepare)
 app.command()(doctor)
 app.command()(train)
 app.command()(evaluate)
+app.command()(calibrate)
 app.command()(ablate)
 app.command()(report)
 app.command()(view)

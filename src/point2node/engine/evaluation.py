@@ -14,7 +14,7 @@ from point2node.data.samples import Feature, ShapeClouds, check_arrays, input_fe
 from point2node.data.store import Store
 from point2node.engine.division import Part
 from point2node.engine.metrics import Calibration, Counts, Labels, Scores, count_confusion, score, voxel_labels
-from point2node.engine.prediction import SceneInput, vote_on_scene, vote_on_shapes
+from point2node.engine.prediction import Heard, SceneInput, unheard, vote_on_scene, vote_on_shapes
 from point2node.engine.protocol import Protocol
 from point2node.engine.votes import Votes
 from point2node.models.network import Network
@@ -64,16 +64,17 @@ def evaluate(
     report: Report = lambda done, total, name: None,
     *,
     share: tuple[int, int] = (0, 1),
+    heard: Heard = unheard,
 ) -> Evaluation:
     """Score ``network`` on ``part``. Several processes each take a ``share`` (number, of how many) of the scenes, and
-    their counts add up to the whole.
+    their counts add up to the whole. Of every vote ``heard`` is told the true labels, −1 for none, and probabilities.
     """
     was_training = network.training
     network.eval()
     try:
         if part.shapes is None:
-            return _evaluate_scenes(network, features, store, part, protocol, report, share)
-        return _evaluate_shapes(network, features, store, part, protocol, report, share)
+            return _evaluate_scenes(network, features, store, part, protocol, report, share, heard)
+        return _evaluate_shapes(network, features, store, part, protocol, report, share, heard)
     finally:
         network.train(was_training)
 
@@ -86,15 +87,17 @@ def _evaluate_scenes(
     protocol: Protocol,
     report: Report,
     share: tuple[int, int],
+    heard: Heard,
 ) -> Evaluation:
     result = _empty(store, protocol)
     scenes = part.scenes[share[0] :: share[1]]
     for name in scenes:
         check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
     for done, name in enumerate(scenes, start=1):
-        votes = vote_on_stored_scene(network, features, store, name, protocol)
         arrays = store.arrays(name)
-        truth, predicted = store.number_labels(arrays["labels"]), votes.labels
+        truth = store.number_labels(arrays["labels"])
+        votes = vote_on_stored_scene(network, features, store, name, protocol, _with_truth(truth, heard))
+        predicted = votes.labels
         if protocol.voxel is not None:
             xyz = np.asarray(arrays["xyz"])
             truth, predicted = voxel_labels(xyz, truth, predicted, protocol.voxel, len(store.classes))
@@ -106,7 +109,12 @@ def _evaluate_scenes(
 
 
 def vote_on_stored_scene(
-    network: Network, features: tuple[Feature, ...], store: Store, name: str, protocol: Protocol
+    network: Network,
+    features: tuple[Feature, ...],
+    store: Store,
+    name: str,
+    protocol: Protocol,
+    heard: Heard = unheard,
 ) -> Votes:
     """Votes on every point of one scene of a store."""
     assert protocol.blocks is not None
@@ -127,6 +135,7 @@ def vote_on_stored_scene(
         votes=protocol.votes,
         rule=protocol.rule,
         rules=protocol.blocks,
+        heard=heard,
     )
 
 
@@ -138,6 +147,7 @@ def _evaluate_shapes(
     protocol: Protocol,
     report: Report,
     share: tuple[int, int],
+    heard: Heard,
 ) -> Evaluation:
     assert part.shapes is not None
     result = _empty(store, protocol)
@@ -145,7 +155,13 @@ def _evaluate_shapes(
     shapes = ShapeClouds(store, part.split, protocol.points, features, numbers=numbers)
     truth: Labels = store.number_labels(np.asarray(store.shapes(part.split).labels)[numbers])
     rounds = vote_on_shapes(
-        network, shapes, len(store.classes), points=protocol.points, votes=protocol.votes, rule=protocol.rule
+        network,
+        shapes,
+        len(store.classes),
+        points=protocol.points,
+        votes=protocol.votes,
+        rule=protocol.rule,
+        heard=_with_truth(truth, heard),
     )
     for done, votes in enumerate(rounds, start=1):
         result.confusion = count_confusion(truth, votes.labels, len(store.classes))
@@ -155,6 +171,10 @@ def _evaluate_shapes(
             result.calibration.add(truth, votes.labels, votes.confidence)
         report(done, protocol.votes, f"vote {done}")
     return result
+
+
+def _with_truth(truth: Labels, heard: Heard) -> Heard:
+    return lambda numbers, probabilities: heard(truth[numbers], probabilities)
 
 
 def _empty(store: Store, protocol: Protocol) -> Evaluation:

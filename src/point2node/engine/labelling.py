@@ -170,7 +170,7 @@ class Labeller:
                 rule="mean_probability",
                 rules=rules,
                 tiled=False,
-                seen=steps,
+                heard=steps,
             )
             target = strip[inside]
             labels[target], confidence[target] = votes.labels[inside], votes.confidence[inside]
@@ -225,6 +225,6 @@ class _Steps:
         self._before, self._points, self._work, self._report = before, points, work, report
         self._seen = 0
 
-    def __call__(self, points: int) -> None:
-        self._seen += points
+    def __call__(self, numbers: NDArray[np.int64], probabilities: torch.Tensor) -> None:
+        self._seen += len(numbers)
         self._report(self._before + self._points * self._seen // self._work)

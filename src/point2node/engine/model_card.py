@@ -30,6 +30,9 @@ class ModelCard(Strict):
     """Of training, on the machine named."""
     machine: str
     samples_per_second: float
+    calibration: dict[str, Any] | None
+    """Of the confidence: the temperature that is folded into the weights, the data it was found on, and the expected
+    error with its bins before and after; null if it was not done."""
     figures: tuple[dict[str, Any], ...]
     """Results of ``evaluate --json``, each with its protocol."""
     limits: tuple[str, ...]

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from torch import Tensor
 
 from point2node.data.batches import Batch, Sample, make_batch
 from point2node.data.samples import ShapeClouds
@@ -21,6 +22,12 @@ from point2node.geometry.frames import FRAMES, Frame
 from point2node.models.network import Network
 
 Item = TypeVar("Item")
+Heard = Callable[[NDArray[np.int64], Tensor], None]
+"""Told the numbers (M,) of some points, or shapes, and the probabilities (M, classes) of one vote on each."""
+
+
+def unheard(numbers: NDArray[np.int64], probabilities: Tensor) -> None:
+    """Nobody listens to the single votes."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +54,7 @@ def vote_on_scene(
     rule: Rule,
     rules: BlockRules,
     tiled: bool = True,
-    seen: Callable[[int], None] = lambda points: None,
+    heard: Heard = unheard,
 ) -> Votes:
     """Votes on every point of the blocks, which are run in groups of ``points``.
 
@@ -61,7 +68,7 @@ def vote_on_scene(
         rule: how votes decide.
         rules: how the blocks were cut.
         tiled: whether each block is tiled to votes × its cap, as PointCNN does; otherwise only to whole groups.
-        seen: told how many points more the network has seen.
+        heard: told every vote.
     """
     random = np.random.default_rng([votes, points])
     groups = (group for block in blocks for group in voting_groups(block, points, votes, random, rules, tiled=tiled))
@@ -75,13 +82,21 @@ def vote_on_scene(
     gathered = Votes(len(scene.xyz), classes, rule)
     for probabilities in answers(network, makers()):
         numbers = asked.pop(0)
-        gathered.add(numbers, probabilities.flatten(0, 1))
-        seen(len(numbers))
+        flat = probabilities.flatten(0, 1)
+        gathered.add(numbers, flat)
+        heard(numbers, flat)
     return gathered
 
 
 def vote_on_shapes(
-    network: Network, shapes: ShapeClouds, classes: int, *, points: int, votes: int, rule: Rule
+    network: Network,
+    shapes: ShapeClouds,
+    classes: int,
+    *,
+    points: int,
+    votes: int,
+    rule: Rule,
+    heard: Heard = unheard,
 ) -> Iterator[Votes]:
     """Votes on every shape after each round: a round draws its points, and their order, anew."""
     gathered = Votes(len(shapes), classes, rule)
@@ -90,6 +105,7 @@ def vote_on_shapes(
         makers = (partial(_shape_batch, shapes, numbers, network, vote) for numbers in batches)
         for numbers, probabilities in zip(batches, answers(network, makers), strict=True):
             gathered.add(np.array(numbers), probabilities)
+            heard(np.array(numbers), probabilities)
         yield gathered
 
 

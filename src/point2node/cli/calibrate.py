@@ -1,0 +1,55 @@
+"""``point2node calibrate``: make the confidence of trained weights mean what it says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from point2node.cli.evaluate import Which
+from point2node.cli.progress import progress
+from point2node.core.errors import InputError
+
+
+def calibrate(
+    run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")],
+    data: Annotated[Path | None, typer.Option(help="A store or a raw data set; the run's own if not given.")] = None,
+    split: Annotated[str, typer.Option(help="The split to find the temperature on; never one of training.")] = "val",
+    votes: Annotated[int | None, typer.Option(min=1, help="How often each block or shape is labelled anew.")] = None,
+    weights: Annotated[Which, typer.Option(help="Which weights of the run.")] = Which.best,
+) -> None:
+    """Find the temperature of a run's weights on held-out data, and fold it into a copy of them.
+
+    Leaves calibrated.safetensors, calibration.json and reliability.png in the run folder.
+
+    Example: point2node calibrate runs/tiny-point2node-seed0
+    """
+    from point2node.engine.calibrating import calibrate as fit
+    from point2node.engine.division import TRAIN, find_part
+    from point2node.engine.protocol import protocol_of
+    from point2node.engine.scoring import choose_device, open_scored_data
+    from point2node.engine.trained import load_trained
+    from point2node.engine.weights import write_weights
+    from point2node.report.reliability import draw_reliability
+
+    if split == TRAIN:
+        raise InputError("--split", expected="data that training has not seen", found=split)
+    trained = load_trained(run, weights.value)
+    if trained.run is None:
+        raise InputError(run, expected="a run folder", found="weights without one")
+    with progress("preparing") as report:
+        store = open_scored_data(trained, data, report)
+    part = find_part(trained.settings, store, split)
+    protocol = protocol_of(trained.card, store, part, votes, "mean_probability")
+    network = trained.network.to(choose_device())
+    with progress(f"calibrating {trained.name}") as report:
+        found = fit(network, trained.card, store, part, protocol, report)
+    result = {"run": trained.name, "weights": weights.value, "trained_steps": trained.card.step, **found.as_dict()}
+    folder = trained.run.path
+    write_weights(folder / "calibrated.safetensors", network.state_dict(), trained.card)
+    draw_reliability(result, folder / "reliability.png", trained.name)
+    trained.run.write_json(folder / "calibration.json", result)
+    before, after = (100 * result[when]["ece"] for when in ("before", "after"))
+    print(f"temperature {found.temperature:.3f}: expected calibration error {before:.2f} % before, {after:.2f} % after")
+    print(f"written: {folder / 'calibrated.safetensors'}, calibration.json, reliability.png")

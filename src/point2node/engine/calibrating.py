@@ -1,0 +1,102 @@
+"""Calibration: one temperature that makes confidence mean what it says (Guo et al., 2017).
+
+Dividing all logits by T leaves every single decision as it is and brings probabilities nearer to, or further from, one
+half. The division is folded into the last layer, so that calibrated weights are plain weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from point2node.data.store import Store
+from point2node.engine.division import Part
+from point2node.engine.evaluation import Evaluation, Report, evaluate
+from point2node.engine.metrics import Calibration, Labels
+from point2node.engine.protocol import Protocol
+from point2node.engine.weights import WeightsCard
+from point2node.models.network import Network
+
+LOWEST, HIGHEST, TRIED = 0.1, 10.0, 81
+
+
+class TemperatureSearch:
+    """Finds the temperature of least negative log-likelihood from one look at every vote."""
+
+    def __init__(self) -> None:
+        self._logs = np.linspace(np.log(LOWEST), np.log(HIGHEST), TRIED)
+        self._sums = np.zeros(TRIED)
+
+    def add(self, truth: Labels, probabilities: Tensor) -> None:
+        """Votes (M, classes) at temperature 1 and what is true; −1 is not known and does not count."""
+        kept = torch.from_numpy(truth >= 0)
+        logs = probabilities[kept].clamp_min(1e-12).log()  # as good as logits: they differ by a number for each vote
+        places = torch.from_numpy(truth)[kept, None]
+        for number, temperature in enumerate(np.exp(self._logs)):
+            scaled = logs / temperature
+            likelihood = scaled.gather(1, places)[:, 0] - scaled.logsumexp(dim=1)
+            self._sums[number] -= float(likelihood.double().sum())
+
+    @property
+    def best(self) -> float:
+        """The lowest point of the parabola through the best temperature tried and its neighbours, in logarithms."""
+        place = int(np.clip(self._sums.argmin(), 1, TRIED - 2))
+        before, here, after = self._sums[place - 1 : place + 2]
+        bend = before - 2 * here + after
+        step = 0.0 if bend <= 0 else float(np.clip((before - after) / (2 * bend), -1, 1))
+        return float(np.exp(self._logs[place] + step * (self._logs[1] - self._logs[0])))
+
+
+@dataclass(frozen=True, eq=False)
+class Calibrated:
+    """A temperature, and the scores before and after it on the data that it was found on."""
+
+    temperature: float
+    before: Evaluation
+    after: Evaluation
+
+    def as_dict(self) -> dict[str, Any]:
+        """As JSON takes it."""
+        return {
+            "temperature": self.temperature,
+            "protocol": self.before.protocol.as_dict(),
+            "units": int(self.before.confusion.sum()),
+            "before": _told(self.before),
+            "after": _told(self.after),
+        }
+
+
+def calibrate(
+    network: Network, card: WeightsCard, store: Store, part: Part, protocol: Protocol, report: Report
+) -> Calibrated:
+    """Find the temperature on ``part``, which training must not have seen, and fold it into ``network``."""
+    search = TemperatureSearch()
+    before = evaluate(network, card.features, store, part, protocol, report, heard=search.add)
+    fold_temperature(network, search.best)
+    after = evaluate(network, card.features, store, part, protocol, report)
+    return Calibrated(search.best, before, after)
+
+
+def fold_temperature(network: Network, temperature: float) -> None:
+    """Divide the logits of ``network`` by ``temperature``, for good."""
+    with torch.no_grad():
+        for parameter in network.head.logits.parameters():
+            parameter.div_(temperature)
+
+
+def _told(evaluation: Evaluation) -> dict[str, Any]:
+    result = evaluation.as_dict()
+    return {"oa": result["oa"], "ece": result["ece"], "bins": bins(evaluation.calibration)}
+
+
+def bins(calibration: Calibration) -> list[dict[str, float]]:
+    """Of each bin that holds something: how many, their mean confidence, and the share that was right."""
+    return [
+        {"count": int(count), "confidence": sure / count, "accuracy": right / count}
+        for count, sure, right in calibration.counts.T.tolist()
+        if count
+    ]
