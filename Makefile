@@ -6,7 +6,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms clean
+.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms table-modelnet10 table-ablation table-peers clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -49,6 +49,17 @@ bench-large: $(VENV)/installed  ## labels up to 10 million points: minutes
 
 bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard they are for point-wise networks
 	$(BIN)/python -m benchmarks.rooms
+
+MODELNET10 ?= ../shared/data/modelnet10_hdf5_1024
+
+table-modelnet10: $(VENV)/installed  ## ModelNet10: hours; stopped, it goes on; MODELNET10=FOLDER of its h5 files
+	$(BIN)/python -m experiments modelnet10 --modelnet10 $(MODELNET10)
+
+table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three seeds each: an hour or two
+	$(BIN)/python -m experiments ablation
+
+table-peers: $(VENV)/installed  ## five networks at the same budget, on ModelNet10 and on rooms: an hour or two
+	$(BIN)/python -m experiments peers --modelnet10 $(MODELNET10)
 
 clean:
 	rm -rf $(VENV) $(PEERS) out build dist

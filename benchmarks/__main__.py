@@ -20,9 +20,18 @@ SECTIONS = (
     "scaling",
     "roofline",
 )
-
-
-README = ("geometry", "operators", "chi_conv", "files", "steps", "memory", "peers")
+README = (
+    "geometry",
+    "operators",
+    "chi_conv",
+    "files",
+    "steps",
+    "memory",
+    "labelling",
+    "labelling_large",
+    "scaling",
+    "peers",
+)
 
 
 def main(words: list[str]) -> None:

@@ -167,9 +167,8 @@ def measure_chi_conv(points: int, K: int, dilation: int, width: int, out: int) -
     return Row(
         f"chi-conv {width}->{out}, forward + backward",
         seconds["peer"] / seconds["ours"],
-        6,
+        None,
         "x faster than PyG's XConv",
-        12,
     )
 
 

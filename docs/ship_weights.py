@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from point2node.engine.history import read_history
+from point2node.engine.history import training_seconds
 from point2node.engine.model_card import ModelCard
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.weights import read_weights
@@ -37,7 +37,7 @@ def main() -> None:
     file = given.run / "calibrated.safetensors" if calibration.is_file() else run.best
     content = file.read_bytes()
     settings = run.read_settings()
-    seconds = training_seconds(run, settings.batch_size * settings.points)
+    seconds = training_seconds(run.history, settings.batch_size * settings.points)
     _, weights = read_weights(file)
     card = ModelCard(
         name=given.name,
@@ -54,16 +54,6 @@ def main() -> None:
     (FOLDER / f"{given.name}.safetensors").write_bytes(content)
     (FOLDER / f"{given.name}.json").write_text(card.model_dump_json(indent=1) + "\n")
     print(f"shipped: {given.name}, {len(content) / 1e6:.1f} MB")
-
-
-def training_seconds(run: RunFolder, points_in_step: int) -> float:
-    """How long the steps took, from the history, which goes on when a run is resumed; without validations."""
-    seconds, before = 0.0, 0
-    for row in read_history(run.history):
-        if row["points_per_second"]:
-            seconds += (int(row["step"]) - before) * points_in_step / float(row["points_per_second"])
-            before = int(row["step"])
-    return seconds
 
 
 def _figures(result: dict[str, object]) -> dict[str, object]:

@@ -1,0 +1,26 @@
+"""``python -m experiments TABLE [--runs FOLDER] [--modelnet10 FOLDER]``: train what is missing, then write the table.
+
+Every training is a run folder of its own; those that are finished are left alone, those that were stopped go on. The
+table goes to experiments/results/TABLE.md and .json, from which docs/experiments.md is written.
+"""
+
+import argparse
+from importlib import import_module
+from pathlib import Path
+
+TABLES = ("modelnet10", "ablation", "peers")
+
+
+def main() -> None:
+    """Make the table that the command line names."""
+    parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
+    parser.add_argument("table", choices=TABLES)
+    parser.add_argument("--runs", type=Path, default=Path("runs"), help="where the run folders are")
+    parser.add_argument("--modelnet10", type=Path, help="the folder of ModelNet10's h5 files")
+    given = parser.parse_args()
+    if given.table != "ablation" and not (given.modelnet10 and given.modelnet10.is_dir()):
+        parser.error(f"{given.table} needs --modelnet10, the folder of ModelNet10's h5 files; found {given.modelnet10}")
+    import_module(f"experiments.{given.table}").make_table(given.runs / given.table, given.modelnet10)
+
+
+main()

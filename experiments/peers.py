@@ -1,0 +1,99 @@
+"""Five networks on the same data for the same number of steps: ``make table-peers``."""
+
+from __future__ import annotations
+
+import json
+import statistics
+import time
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from experiments.running import score_once, train_once, write_table
+from point2node.data.batches import Sample, make_batch
+from point2node.engine.asking import ask
+from point2node.engine.history import training_seconds
+from point2node.engine.run_folder import RunFolder
+from point2node.engine.trained import load_trained
+
+NETWORKS = {
+    "PointNet": ("model=pointnet", "variant=null", "width=null"),
+    "PointNet++": ("model=pointnet2_ssg", "variant=null", "width=null"),
+    "DGCNN": ("model=dgcnn", "variant=null", "width=null"),
+    "PointCNN (baseline)": ("variant=baseline",),
+    "Point2Node": (),
+}
+ROUNDS = 5
+
+
+@dataclass(frozen=True)
+class Task:
+    """What the networks are compared on."""
+
+    name: str
+    preset: str
+    words: tuple[str, ...]
+    split: str
+    score: str
+
+
+TASKS = (
+    Task("ModelNet10", "modelnet10_modern", ("steps=300", "batch_size=16", "turn=0", "warmup_steps=30"), "val", "oa"),
+    Task("rooms", "rooms_small", ("steps=300", "size=rooms", "points=2048"), "test", "miou"),
+)
+HEADINGS = {"oa": "OA, %", "miou": "mIoU, %"}
+
+
+def make_table(runs: Path, modelnet10: Path | None) -> None:
+    """Train, score and time every network on both."""
+    rows, figures = [], []
+    for task in TASKS:
+        data = modelnet10 if task.name == "ModelNet10" else None
+        for name, words in NETWORKS.items():
+            folder = runs / f"{task.preset}-{name.split()[0].replace('++', '2').lower()}"
+            run = train_once(folder, task.preset, (*task.words, *words), data)
+            result = score_once(run, task.split, data)
+            found = costs(run) | {"task": task.name, "network": name, "result": result}
+            figures.append(found)
+            rows.append(
+                (
+                    f"{task.name}, {task.split}",
+                    name,
+                    f"{HEADINGS[task.score].removesuffix(', %')} {100 * result[task.score]:.1f}",
+                    f"{result['parameters']:,}",
+                    f"{found['epoch_seconds']:,.0f}",
+                    f"{found['inference_ms']:.0f}",
+                    f"{found['peak_megabytes'] / 1e3:.1f}",
+                )
+            )
+    columns = ("data", "network", "score, %", "parameters", "s an epoch", "ms a cloud", "GB in training")
+    commands = "; ".join(f"train {task.preset} {' '.join(task.words)}" for task in TASKS)
+    write_table("peers", commands, columns, rows, figures)
+
+
+def costs(run: RunFolder) -> dict[str, Any]:
+    """Seconds of a training epoch, milliseconds a cloud, geometry included, and the peak of the training process."""
+    settings, card = run.read_settings(), run.read_card()
+    seconds = training_seconds(run.history, settings.batch_size * settings.points)
+    samples = card.steps * settings.batch_size
+    epoch = card.training if card.task == "classification" else 1000  # of scenes a thousand blocks stand for an epoch
+    peak = json.loads((run.path / "memory.json").read_text(encoding="utf-8"))
+    return {"epoch_seconds": seconds / samples * epoch, "inference_ms": inference_ms(run), **peak}
+
+
+def inference_ms(run: RunFolder) -> float:
+    """Median milliseconds of one cloud, a random one, by itself, on all cores."""
+    trained = load_trained(str(run.path))
+    random = torch.Generator().manual_seed(0)
+    xyz = torch.rand(trained.card.points, 3, generator=random).numpy()
+    features = torch.rand(len(xyz), 3, generator=random).numpy() if trained.card.features else None
+    one = partial(make_batch, [Sample(xyz, features, torch.empty(0).long().numpy(), "random")], trained.network.plan)
+    times = []
+    for _ in range(ROUNDS + 1):
+        start = time.perf_counter()
+        ask(trained.network, one(seed=0))
+        times.append(time.perf_counter() - start)
+    return 1e3 * statistics.median(times[1:])

@@ -1,0 +1,65 @@
+"""One training, or one scoring, in a process of its own: begun, gone on with, or left alone because it is done."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from point2node.engine.run_folder import RunFolder
+
+RESULTS = Path(__file__).parent / "results"
+
+
+def point2node(*words: str | Path) -> None:
+    """A command of the package; its failure is ours."""
+    command = [sys.executable, "-m", "point2node", *map(str, words)]
+    print("$ point2node " + " ".join(map(str, words)), flush=True)
+    subprocess.run(command, check=True)
+
+
+def train_once(run: Path, preset: str, words: Sequence[str], data: Path | None) -> RunFolder:
+    """The finished run in the folder ``run``; its costs are kept beside its weights."""
+    folder = RunFolder(run)
+    if folder.finished:
+        return folder
+    arguments = ["--resume", str(run)] if folder.exists else [preset, *words, "--out", str(run), *_given(data)]
+    command = [sys.executable, "-m", "point2node", "train", *arguments]
+    print("$ " + " ".join(command[2:]), flush=True)
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise subprocess.CalledProcessError(process.returncode, command)
+    folder.write_json(run / "memory.json", {"peak_megabytes": round(usage.ru_maxrss / 1e3)})
+    return folder
+
+
+def score_once(run: RunFolder, split: str, data: Path | None, *words: str) -> dict[str, Any]:
+    """The result of ``evaluate`` on a split, which is kept in the run folder."""
+    name = "-".join(("scored", split, *words)).replace("--", "").replace(" ", "")
+    file = run.path / f"{name}.json"
+    if not file.is_file():
+        point2node("evaluate", run.path, "--split", split, *_given(data), *words, "--out", file)
+    result: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return result
+
+
+def _given(data: Path | None) -> list[str]:
+    return [] if data is None else ["--data", str(data)]
+
+
+def write_table(name: str, command: str, columns: Sequence[str], rows: Sequence[Sequence[str]], figures: Any) -> None:
+    """The table as Markdown and the figures behind it as JSON, in results/; also printed."""
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    text = "\n".join(lines) + "\n"
+    RESULTS.mkdir(exist_ok=True)
+    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+    content = {"command": command, "figures": figures}
+    (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    print(text)

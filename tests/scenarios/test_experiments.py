@@ -1,0 +1,49 @@
+"""The commands behind docs/experiments.md, at a budget of two steps."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import experiments.running
+from experiments import ablation, peers
+from experiments.peers import Task
+from tests.scenarios.stores import QUICK
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def results(tmp_path, monkeypatch):
+    monkeypatch.setattr(experiments.running, "RESULTS", tmp_path / "results")
+    monkeypatch.setattr(ablation, "RESULTS", tmp_path / "results")
+    return tmp_path / "results"
+
+
+def test_networks_are_compared_in_one_table_and_trained_only_once(room_store, tmp_path, results, monkeypatch):
+    words = (*QUICK, "steps=2")
+    monkeypatch.setattr(peers, "TASKS", (Task("ModelNet10", "tiny", words, "test", "miou"),))
+    monkeypatch.setattr(
+        peers, "NETWORKS", {"PointNet": peers.NETWORKS["PointNet"], "PointCNN (baseline)": ("variant=baseline",)}
+    )
+    peers.make_table(tmp_path / "runs", room_store)
+    table = (results / "peers.md").read_text()
+    assert [line.split("|")[2].strip() for line in table.splitlines()[2:]] == ["PointNet", "PointCNN (baseline)"]
+    for found in json.loads((results / "peers.json").read_text())["figures"]:
+        assert found["epoch_seconds"] > 0
+        assert found["inference_ms"] > 0
+        assert found["peak_megabytes"] > 50
+        assert found["result"]["protocol"]["split"] == "test"
+    weights = sorted((tmp_path / "runs").glob("*/last.safetensors"))
+    assert len(weights) == 2
+    before = [file.stat().st_mtime_ns for file in weights]
+    peers.make_table(tmp_path / "runs", room_store)
+    assert [file.stat().st_mtime_ns for file in weights] == before
+
+
+def test_a_table_without_its_data_is_refused_in_one_line(tmp_path):
+    command = [sys.executable, "-m", "experiments", "peers", "--modelnet10", str(tmp_path / "nowhere")]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "needs --modelnet10" in found.stderr
