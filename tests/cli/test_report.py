@@ -2,6 +2,7 @@ import json
 import subprocess
 import sys
 
+import matplotlib.image
 import pytest
 import typer
 from typer.testing import CliRunner
@@ -128,11 +129,31 @@ def test_a_labelled_scan_becomes_a_page_with_stills_beside_it(scan):
     result = run("box_labelled.ply", "--truth", "box.ply")
     assert result.exit_code == 0, result.output
     assert result.stdout == (
-        "written: box_labelled.html and 4 stills, box_labelled_*.png; open the page in a browser\n"
+        "written: box_labelled.html and 5 stills, box_labelled_*.png; open the page in a browser\n"
     )
     made = {path.name for path in scan.iterdir()} - {"box.ply", "box_labelled.ply"}
-    assert made == {"box_labelled.html", *(f"box_labelled_{kind}.png" for kind in ("class", "rgb", "truth", "error"))}
+    assert made == {
+        "box_labelled.html",
+        *(f"box_labelled_{kind}.png" for kind in ("class", "rgb", "truth", "error", "grid")),
+    }
     assert "Confusion matrix" in (scan / "box_labelled.html").read_text()
+
+
+def test_several_scans_are_drawn_beside_each_other_with_their_baselines(scan):
+    one = ("box_labelled.ply", "--truth", "box.ply", "--baseline", "box_labelled.ply")
+    result = run(*one, *one, "--out", "grid.png")
+    assert result.exit_code == 0, result.output
+    assert result.stdout == "written: grid.png, 2 scans beside each other\n"
+    height, width = matplotlib.image.imread(scan / "grid.png").shape[:2]
+    assert width > 1.5 * height  # two rows of four
+
+
+def test_a_baseline_of_other_points_is_refused(scan):
+    scene = box_room(500)
+    write("other.ply", PointCloud(scene.xyz, labels=scene.labels))
+    result = run("box_labelled.ply", "--baseline", "other.ply")
+    assert result.exit_code == 2
+    assert "other: expected the points and classes of box_labelled, found 500 points for" in result.stderr
 
 
 def test_the_page_goes_where_it_is_told_and_stills_may_be_left_out(scan):
@@ -146,8 +167,9 @@ def test_the_page_goes_where_it_is_told_and_stills_may_be_left_out(scan):
     ("arguments", "message"),
     [
         (("gone.ply",), "gone.ply: expected a file that can be read, found no such file or directory."),
-        (("box.ply", "box_labelled.ply"), "box.ply: expected runs, or one labelled scan by itself, found 2 scans."),
-        (("runs", "box.ply"), "box.ply: expected runs, or one labelled scan by itself, found box.ply among runs."),
+        (("runs", "box.ply"), "box.ply: expected runs, or labelled scans, found box.ply among runs."),
+        (("box.ply", "box.ply", "--truth", "box.ply"), "--truth: expected one for each of 2 scans, found 1."),
+        (("box.ply", "box.ply", "--out", "a.html"), "--out: expected a name that ends in .png, found a.html."),
         (("box.ply", "--out", "x.md"), "--out: expected a name that ends in .html, found x.md."),
         (("box.ply", "--json"), "--json: expected runs to report on, found box.ply."),
         (("runs", "--truth", "box.ply"), "--truth: expected a labelled point cloud to report on, found runs."),

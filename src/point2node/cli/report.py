@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # pydantic and rich are imported by the command itself: --hel
     from point2node.report.overview import Report
 
 PAGE = Path("report.html")
+GRID = Path("scans.png")
 SUFFIXES = (".html", ".md", ".json")
 
 
@@ -22,17 +23,24 @@ def report(
     what: Annotated[
         list[str],
         typer.Argument(
-            metavar="RUN...|LABELLED_FILE",
-            help="Run folders, folders of them, or evaluation JSON files; or one labelled point cloud.",
+            metavar="RUN...|LABELLED_FILE...",
+            help="Run folders, folders of them, or evaluation JSON files; or labelled point clouds.",
         ),
     ],
     html: Annotated[bool, typer.Option("--html", help=f"Write a page to read offline: {PAGE}, or --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
     out: Annotated[
-        Path | None, typer.Option(help="Write a file: .html, .md or .json; of a scan: its page [LABELLED_FILE.html].")
+        Path | None,
+        typer.Option(
+            help="Write a file: .html, .md or .json; of a scan: its page [LABELLED_FILE.html]; of several: a picture."
+        ),
     ] = None,
     truth: Annotated[
-        Path | None, typer.Option(help="Of a scan: the same points with true labels, to be shown beside and scored.")
+        list[Path] | None,
+        typer.Option(help="Of a scan: the same points with true labels, to be shown beside and scored; once a scan."),
+    ] = None,
+    baseline: Annotated[
+        list[Path] | None, typer.Option(help="Of a scan: the same points labelled by another network; once a scan.")
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="Of a scan without its .classes.json: s3dis, scannet or a YAML file of classes.")
@@ -42,6 +50,7 @@ def report(
     """Compare runs with each other and with the paper; results of unlike protocols get tables of their own.
 
     Of a labelled scan, make one page that opens offline: the scan in 3-D, its classes and, with --truth, its scores.
+    Of several, draw the paper's grid: scans in rows; colour, ground truth, baseline and labels in columns.
 
     Example: point2node report runs --html
 
@@ -50,39 +59,64 @@ def report(
     if _is_scan(what):
         if as_json:
             raise InputError("--json", expected="runs to report on", found=what[0])
-        _report_scan(Path(what[0]), truth, classes, out, stills)
+        _report_scans([Path(one) for one in what], truth or [], baseline or [], classes, out, stills)
         return
-    for option, given in {"--truth": truth, "--classes": classes, "--no-stills": not stills}.items():
+    scan_options = {"--truth": truth, "--baseline": baseline, "--classes": classes, "--no-stills": not stills}
+    for option, given in scan_options.items():
         if given:
             raise InputError(option, expected="a labelled point cloud to report on", found=what[0])
     _report_runs(what, html, as_json, out)
 
 
 def _is_scan(arguments: list[str]) -> bool:
-    """Whether the arguments are a labelled scan; scans and runs do not mix: their reports have nothing in common."""
+    """Whether the arguments are labelled scans; scans and runs do not mix: their reports have nothing in common."""
     from point2node.data.files import READABLE
 
     scans = [one for one in arguments if Path(one).suffix.lower() in READABLE and not Path(one).is_dir()]
-    if scans and len(arguments) > 1:
-        found = f"{len(scans)} scans" if len(scans) == len(arguments) else f"{scans[0]} among runs"
-        raise InputError(scans[0], expected="runs, or one labelled scan by itself", found=found)
+    if scans and len(scans) < len(arguments):
+        raise InputError(scans[0], expected="runs, or labelled scans", found=f"{scans[0]} among runs")
     return bool(scans)
 
 
-def _report_scan(path: Path, truth: Path | None, classes: str | None, out: Path | None, stills: bool) -> None:
-    """Write the page and, unless they are not wanted, the stills beside it."""
-    page = path.with_suffix(".html") if out is None else out
-    if page.suffix.lower() != ".html":
-        raise InputError("--out", expected="a name that ends in .html", found=str(page))
+def _report_scans(
+    paths: list[Path], truths: list[Path], baselines: list[Path], classes: str | None, out: Path | None, stills: bool
+) -> None:
+    """Of one scan its page and, unless they are not wanted, the stills beside it; of several the grid."""
+    for option, given in {"--truth": truths, "--baseline": baselines}.items():
+        if given and len(given) != len(paths):
+            raise InputError(option, expected=f"one for each of {len(paths)} scans", found=str(len(given)))
+    page = _scan_target(paths, out)
+    from point2node.report.qualitative_grid import draw_grid, row_of
     from point2node.report.scene_files import read_scene
+
+    scenes = [
+        read_scene(path, truth, classes) for path, truth in zip(paths, truths or [None] * len(paths), strict=True)
+    ]
+    others = [read_scene(path, None, classes) for path in baselines] or [None] * len(paths)
+    rows = [row_of(scene, other) for scene, other in zip(scenes, others, strict=True)]
+    if len(paths) > 1:
+        draw_grid(rows, scenes[0].classes, page)
+        print(f"written: {page}, {len(rows)} scans beside each other")
+        return
     from point2node.report.scene_page import write_scene_page
     from point2node.report.stills import write_stills
 
-    scene = read_scene(path, truth, classes)
-    write_scene_page(scene, page)
-    pictures = write_stills(scene, page) if stills else []
+    write_scene_page(scenes[0], page)
+    pictures = write_stills(scenes[0], page) if stills else []
+    if stills and len(rows[0].columns) > 1:
+        pictures.append(page.with_name(f"{page.stem}_grid.png"))
+        draw_grid(rows, scenes[0].classes, pictures[-1])
     beside = f" and {len(pictures)} stills, {page.stem}_*.png" if pictures else ""
     print(f"written: {page}{beside}; open the page in a browser")
+
+
+def _scan_target(paths: list[Path], out: Path | None) -> Path:
+    """The file to write: a page for one scan, a picture for several."""
+    suffix, default = (".html", paths[0].with_suffix(".html")) if len(paths) == 1 else (".png", GRID)
+    target = default if out is None else out
+    if target.suffix.lower() != suffix:
+        raise InputError("--out", expected=f"a name that ends in {suffix}", found=str(target))
+    return target
 
 
 def _report_runs(runs: list[str], html: bool, as_json: bool, out: Path | None) -> None:

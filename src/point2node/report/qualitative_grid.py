@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 
 from point2node.core.classes import SemanticClass
+from point2node.core.errors import InputError
 from point2node.report.frames import add_legend, make_figure, save
 from point2node.report.scene import Array, LabelledScene
 from point2node.report.splatting import splat, stand_at_corner
 from point2node.report.stills import class_colours, open_room
 
 PIXELS = (840, 600)
+BASELINE, OWN = "baseline", "Point2Node"
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +27,25 @@ class GridRow:
     name: str
     xyz: Array
     columns: Mapping[str, Array]
+
+
+def row_of(scene: LabelledScene, baseline: LabelledScene | None = None) -> GridRow:
+    """The row of a labelled scene, beside what another network made of the same points."""
+    columns: dict[str, Array] = {}
+    if scene.rgb is not None:
+        columns["colour of the scan"] = scene.rgb
+    if scene.truth is not None:
+        columns["ground truth"] = scene.truth
+    if baseline is not None:
+        same = [one.name for one in baseline.classes] == [one.name for one in scene.classes]
+        if not same or len(baseline) != len(scene):
+            raise InputError(
+                baseline.name,
+                expected=f"the points and classes of {scene.name}",
+                found=f"{len(baseline):,} points for {len(scene):,}" if same else "other classes",
+            )
+        columns[BASELINE] = baseline.labels
+    return GridRow(scene.name, scene.xyz, columns | {OWN: scene.labels})
 
 
 def draw_grid(rows: Sequence[GridRow], classes: tuple[SemanticClass, ...], path: Path) -> None:
