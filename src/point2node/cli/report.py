@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -89,11 +90,9 @@ def _report_scans(
     from point2node.report.qualitative_grid import draw_grid, row_of
     from point2node.report.scene_files import read_scene
 
-    scenes = [
-        read_scene(path, truth, classes) for path, truth in zip(paths, truths or [None] * len(paths), strict=True)
-    ]
-    others = [read_scene(path, None, classes) for path in baselines] or [None] * len(paths)
-    rows = [row_of(scene, other) for scene, other in zip(scenes, others, strict=True)]
+    scenes = [read_scene(path, truth, classes) for path, truth in zip_longest(paths, truths)]
+    others = [read_scene(path, None, classes) for path in baselines]
+    rows = [row_of(scene, other) for scene, other in zip_longest(scenes, others)]
     if len(paths) > 1:
         draw_grid(rows, scenes[0].classes, page)
         print(f"written: {page}, {len(rows)} scans beside each other")

@@ -9,7 +9,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.batches import Sample, make_batch
@@ -17,8 +16,7 @@ from point2node.data.files import read
 from point2node.data.files.mesh_sampling import sample_surface
 from point2node.engine.asking import ask
 from point2node.engine.input_frame import UPWARDS
-from point2node.engine.scoring import choose_device
-from point2node.engine.trained import Trained
+from point2node.engine.working import WeightsAtWork
 from point2node.models.network import FRAMES
 
 SAMPLED = 4
@@ -33,30 +31,10 @@ class Guess:
     probability: float
 
 
-class ShapeClassifier:
-    """Trained weights for shapes, ready to name any mesh or cloud of a single object.
+class ShapeClassifier(WeightsAtWork):
+    """Trained weights for shapes, ready to name any mesh or cloud of a single object."""
 
-    Args:
-        trained: the weights.
-        device: where to work; CUDA where it is, if not given.
-    """
-
-    def __init__(self, trained: Trained, device: torch.device | None = None) -> None:
-        if trained.card.task != "classification":
-            raise InputError(
-                trained.name,
-                expected="weights that classify shapes",
-                found="weights that label the points of scenes",
-                remedy="Use 'point2node predict' with them.",
-            )
-        self.trained = trained
-        self.network = trained.network.to(choose_device() if device is None else device).eval()
-        self.classes = tuple(SemanticClass(one.name, one.value, one.colour) for one in trained.card.classes)
-
-    @property
-    def name(self) -> str:
-        """What the weights are called."""
-        return self.trained.name
+    task = "classification"
 
     def __call__(self, shape: PointCloud, *, up: str = "z", votes: int = 4, name: str = "shape") -> list[Guess]:
         """Every class with its probability, the likeliest first. The same shape gives the same guesses.

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.samples import input_features
@@ -19,9 +18,8 @@ from point2node.engine.input_frame import Placement, place
 from point2node.engine.labelled import UNLABELLED, Labelled
 from point2node.engine.memory import Plan, plan_memory
 from point2node.engine.prediction import SceneInput, vote_on_scene
-from point2node.engine.scoring import choose_device
 from point2node.engine.strips import cut_strips
-from point2node.engine.trained import Trained
+from point2node.engine.working import WeightsAtWork
 from point2node.geometry.blocks import cut_blocks, widen
 from point2node.geometry.neighbours import k_nearest_neighbours
 from point2node.geometry.sampling import grid_sampling
@@ -48,30 +46,10 @@ class Options:
     """Bytes to stay below; 60 % of what is free if not given."""
 
 
-class Labeller:
-    """Trained weights for scenes, ready to label any cloud.
+class Labeller(WeightsAtWork):
+    """Trained weights for scenes, ready to label any cloud."""
 
-    Args:
-        trained: the weights.
-        device: where to work; CUDA where it is, if not given.
-    """
-
-    def __init__(self, trained: Trained, device: torch.device | None = None) -> None:
-        if trained.card.task != "segmentation":
-            raise InputError(
-                trained.name,
-                expected="weights that label points",
-                found="weights that classify whole shapes",
-                remedy="Use 'point2node classify', or point2node.load(...) on a single shape.",
-            )
-        self.trained = trained
-        self.network = trained.network.to(choose_device() if device is None else device).eval()
-        self.classes = tuple(SemanticClass(one.name, one.value, one.colour) for one in trained.card.classes)
-
-    @property
-    def name(self) -> str:
-        """What the weights are called."""
-        return self.trained.name
+    task = "segmentation"
 
     @property
     def takes_color(self) -> bool:
