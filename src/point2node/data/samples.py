@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import torch
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
@@ -17,6 +19,7 @@ from point2node.data.store import Store
 from point2node.geometry.augment import Augmentation, transform_normals, transform_points
 from point2node.geometry.blocks import PAPER, BlockRules, training_group
 from point2node.geometry.frames import FRAMES, Frame
+from point2node.geometry.threads import kernels_bear_threads
 
 Feature = Literal["rgb", "normals"]
 NO_AUGMENTATION = Augmentation()
@@ -57,7 +60,10 @@ class RoomBlocks:
         self._augmentation, self._frame = augmentation, FRAMES[frame]
         folder = store.path / "blocks" if cache is None else cache
         offsets = (0.0, rules.side / 2)
-        self._blocks = [blocks_of(store, name, rules, offsets, folder) for name in scenes]
+        cut = partial(blocks_of, store, rules=rules, offsets=offsets, folder=folder)
+        self._blocks = [cut(scenes[0])]
+        with ThreadPoolExecutor(torch.get_num_threads() if kernels_bear_threads() else 1) as pool:
+            self._blocks += pool.map(cut, scenes[1:])
         self._ends = np.cumsum([len(blocks) for blocks in self._blocks])
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -8,19 +8,17 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import copy_context
 
-import numba
 import torch
 from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.data.batches import Batch
+from point2node.geometry.threads import kernels_bear_threads
 from point2node.models.network import Network
 
 NODES_AT_ONCE = 4096
 """Nodes in a batch on a CPU: a core's share of the caches; more are no faster."""
 NODES_AT_ONCE_CUDA = 1 << 17
-SAFE_LAYERS = ("omp", "tbb")
-"""numba's thread pools that several threads may use at a time; its own, "workqueue", ends the process if they do."""
 
 
 def nodes_at_once(network: Network) -> int:
@@ -42,7 +40,7 @@ def answers(network: Network, makers: Iterator[Callable[[], Batch]]) -> Iterator
     except StopIteration:
         return
     yield ask(network, first())  # also loads the kernels, once, before several threads want them
-    if workers == 1 or not _kernels_bear_threads():
+    if workers == 1 or not kernels_bear_threads():
         yield from (ask(network, make()) for make in makers)
         return
     waiting: deque[Future[Tensor]] = deque()
@@ -69,13 +67,6 @@ def ask(network: Network, batch: Batch) -> Tensor:
 def device_of(network: Network) -> torch.device:
     """Where the network's weights are."""
     return next(network.parameters()).device
-
-
-def _kernels_bear_threads() -> bool:
-    try:
-        return numba.threading_layer() in SAFE_LAYERS  # type: ignore[attr-defined]
-    except ValueError:  # no kernel has run on several threads yet, so this network has none
-        return True
 
 
 def _make_and_ask(network: Network, make: Callable[[], Batch]) -> Tensor:
