@@ -12,6 +12,7 @@ from point2node.core.point_cloud import PointCloud
 from point2node.data.files import WRITABLE, read, write
 from point2node.data.label_sidecar import read_sidecar, sidecar_path
 from point2node.engine.labelled import Labelled
+from point2node.report.scene_files import read_scene
 
 CLASSES = (SemanticClass("floor", 1, (1, 2, 3)), SemanticClass("wall", 2, (4, 5, 6)))
 
@@ -148,6 +149,41 @@ def test_new_columns_follow_the_style_of_the_text(tmp_path, name, text, expected
     assert result.read_text() == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.txt", "1 2 3 200 100 50\n4 5 6 10 20 30\n"),
+        ("a.xyz", "1 2 3\r\n4 5 6\r\n"),
+        ("a.pts", "2\n1 2 3 -700 9 9 9\n4 5 6 -600 8 8 8\n"),
+        ("a.csv", "1,2,3\n4,5,6\n"),
+        ("a.csv", "x,y,z,label,label_input\n1,2,3,7,8\n4,5,6,7,8\n"),
+    ],
+)
+def test_labels_can_be_read_back_from_text_with_and_without_names(tmp_path, name, text):
+    (tmp_path / name).write_text(text, newline="")
+    result = labelled(read(tmp_path / name))
+    path = result.write(tmp_path / f"out_{name}")
+    scene = read_scene(path)
+    assert [CLASSES[place].value for place in scene.labels] == result.labels.tolist()
+    np.testing.assert_array_equal(scene.confidence, result.confidence)
+    again = labelled(read(path, columns=" ".join(columns)) if (columns := read_sidecar(path).columns) else read(path))
+    assert read_scene(again.write(tmp_path / f"again_{name}")).labels is not None
+
+
+def test_characters_are_not_kept_in_another_format(tmp_path):
+    (tmp_path / "a.txt").write_text("1 2 3\n4 5 6\n")
+    path = labelled(read(tmp_path / "a.txt")).write(tmp_path / "out.csv")
+    assert path.read_text().startswith("x,y,z,label")
+
+
+def test_points_without_a_position_do_not_fit_into_las(tmp_path):
+    cloud = some_cloud()
+    cloud.xyz[3] = np.nan
+    path = labelled(cloud).write(tmp_path / "out.laz")
+    assert path.suffix == ".ply"
+    assert np.isnan(read(path).xyz[3]).all()
+
+
 def test_a_cloud_that_was_moved_is_not_written_with_its_old_characters(tmp_path):
     (tmp_path / "scan.xyz").write_text("1 2 3\n4 5 6\n")
     cloud = read(tmp_path / "scan.xyz")
@@ -168,7 +204,9 @@ def test_nothing_is_left_where_writing_fails(tmp_path):
     with pytest.raises(InputError, match="a file that can be written"):
         labelled(some_cloud()).write(tmp_path / "nowhere" / "out.ply")
     with pytest.raises(InputError, match="a position for every point"):
-        labelled(some_cloud().with_(xyz=np.full((40, 3), np.nan))).write(tmp_path / "out.las")
+        labelled(some_cloud().with_(xyz=np.repeat([[-1.7e308] * 3, [1.7e308] * 3], 20, axis=0))).write(
+            tmp_path / "out.las"
+        )
     assert list(tmp_path.iterdir()) == []
 
 

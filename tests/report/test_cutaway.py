@@ -41,3 +41,9 @@ def test_the_wall_towards_the_viewer_is_marked_and_no_other(direction, axis, sid
 def test_without_a_class_called_wall_no_walls_are_marked():
     scene = box_room()
     assert walls_towards(box_room(labels=np.full(len(scene), CHAIR))) is None
+
+
+def test_a_scene_without_height_has_no_walls_to_mark():
+    scene = box_room()
+    flat = scene.xyz * [1, 1, 0]
+    assert walls_towards(box_room(xyz=flat)) is None

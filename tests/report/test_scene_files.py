@@ -47,6 +47,14 @@ def test_names_values_and_colours_come_from_the_sidecar(tmp_path):
     }
 
 
+def test_a_scan_whose_y_points_upwards_is_shown_upright(tmp_path):
+    path = write_cloud(tmp_path / "wood.ply", [5, 2, 2, 5])
+    write_sidecar(path, protocol={"up": "y"})
+    scene = read_scene(path)
+    assert scene.xyz[2].tolist() == [0, 0, 1]
+    assert "y points upwards" in scene.remarks[0]
+
+
 def test_truth_is_read_by_the_values_of_the_same_classes(tmp_path):
     path = write_cloud(tmp_path / "wood_labelled.ply", [5, 2, 2, 5])
     write_sidecar(path)

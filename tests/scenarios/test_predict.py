@@ -66,6 +66,56 @@ def test_finished_scans_are_skipped_until_something_changed(here, weights):
     assert "points in" in run(*words).stdout
 
 
+def test_a_page_that_is_missing_is_made_and_another_format_is_another_request(here, weights):
+    write(here / "a.npz", small_scan())
+    words = ("predict", "a.npz", "--weights", weights)
+    assert run(*words, "--no-report", "--format", "ply").exit_code == 0
+    result = run(*words, "--format", "ply")
+    assert "labelled before" in result.stdout
+    assert (here / "labelled/a_labelled.html").is_file()
+    assert "points in" in run(*words, "--no-report").stdout
+    assert (here / "labelled/a_labelled.npz").is_file()
+
+
+def test_text_without_names_of_columns_gets_a_page(here, weights):
+    cloud = small_scan()
+    np.savetxt(here / "a.xyz", np.hstack([cloud.xyz, cloud.rgb]), fmt="%.3f %.3f %.3f %d %d %d")
+    result = run("predict", "a.xyz", "--weights", weights)
+    assert result.exit_code == 0, result.output
+    assert (here / "labelled/a_labelled.html").is_file()
+    assert run("report", "labelled/a_labelled.xyz", "--no-stills").exit_code == 0
+
+
+def test_a_point_far_away_changes_no_other_label_and_is_not_shown(here, weights):
+    cloud = small_scan()
+    map_frame = PointCloud(cloud.xyz + np.array([5e5, 5e6, 100]), rgb=cloud.rgb)
+    stray = PointCloud(np.vstack([map_frame.xyz, [[0, 0, 0]]]), rgb=np.vstack([cloud.rgb, [[0, 0, 0]]]))
+    write(here / "a.ply", map_frame)
+    write(here / "b.ply", stray)
+    result = run("predict", "a.ply", "b.ply", "--weights", weights, "--out", "out")
+    assert result.exit_code == 0, result.output
+    assert "1 points lie over 10 km from the rest: they stay in the output, unlabelled" in result.stderr
+    labels = read(here / "out/b_labelled.ply").labels
+    assert np.array_equal(labels[:-1], read(here / "out/a_labelled.ply").labels)
+    assert labels[-1] == 255
+    assert "1 points lie far outside the rest: they are not shown." in (here / "out/b_labelled.html").read_text()
+
+
+def test_a_folder_that_cannot_be_written_is_refused_once_for_all_scans(here, weights):
+    write(here / "a.ply", small_scan())
+    write(here / "b.ply", small_scan())
+    result = run("predict", "a.ply", "b.ply", "--weights", weights, "--out", "a.ply/out")
+    assert result.exit_code == 2
+    assert result.stderr.count("\n") == 1
+    assert "a.ply/out: expected a folder that can be written" in result.stderr
+
+
+def test_rounding_by_las_is_said(here, weights):
+    write(here / "a.ply", small_scan())
+    result = run("predict", "a.ply", "--weights", weights, "--format", "laz", "--no-report")
+    assert "note: .laz holds coordinates in steps: they are up to 5e-05 off" in result.stderr
+
+
 def test_one_bad_scan_does_not_stop_the_others(here, weights):
     (here / "scans").mkdir()
     write(here / "scans/a.ply", small_scan())
@@ -151,7 +201,7 @@ def test_a_format_without_labels_is_written_as_ply_and_that_is_said(here, weight
     (here / "mesh.off").write_text("OFF\n3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n")
     result = run("predict", "mesh.off", "--weights", weights, "--no-report")
     assert result.exit_code == 0, result.output
-    assert ".off cannot hold these labels; written as .ply" in result.stderr
+    assert "off cannot hold these points and labels; written as .ply" in result.stderr
     assert read(here / "labelled/mesh_labelled.ply").faces.tolist() == [[0, 1, 2]]
     assert "labelled before" in run("predict", "mesh.off", "--weights", weights, "--no-report").stdout
 

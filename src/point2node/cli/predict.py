@@ -14,6 +14,7 @@ from point2node.cli.progress import progress
 from point2node.core.errors import InputError
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
+    from point2node.core.point_cloud import PointCloud
     from point2node.engine.labelled import Labelled
     from point2node.engine.labelling import Labeller, Options
     from point2node.engine.scans import Job
@@ -75,6 +76,7 @@ def predict(
     Example: point2node predict scan.laz
     """
     from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.scan_labelling import results_folder
     from point2node.engine.scans import find_jobs
     from point2node.engine.trained import load_trained
 
@@ -82,16 +84,17 @@ def predict(
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
     labeller = Labeller(load_trained(weights))
     failed = 0
-    for number, job in enumerate(jobs, start=1):
-        if len(jobs) > 1:
-            _say(f"[{number}/{len(jobs)}] {job.scan}")
-        try:
-            _label(job, labeller, options, auto=auto, report=report, overwrite=overwrite)
-        except InputError as error:
-            if len(jobs) == 1:
-                raise
-            failed += 1
-            _say(f"point2node: {error}")
+    with results_folder(out):
+        for number, job in enumerate(jobs, start=1):
+            if len(jobs) > 1:
+                _say(f"[{number}/{len(jobs)}] {job.scan}")
+            try:
+                _label(job, labeller, options, auto=auto, report=report, overwrite=overwrite)
+            except InputError as error:
+                if len(jobs) == 1:
+                    raise
+                failed += 1
+                _say(f"point2node: {error}")
     if len(jobs) > 1:
         print(f"{len(jobs) - failed} of {len(jobs)} scans labelled, {failed} failed")
     if failed:
@@ -103,19 +106,20 @@ def _label(job: Job, labeller: Labeller, options: Options, *, auto: bool, report
         finished_target,
         label_scan,
         look_at,
-        make_folder,
         refuse_foreign,
         request_of,
+        rounding_of,
     )
 
-    request = request_of(job.scan, labeller, options, auto)
+    request = request_of(job, labeller, options, auto)
     if not overwrite:
         done = finished_target(job, request)
         if done is not None:
             print(f"{done}: labelled before (--overwrite labels it again)")
+            if report and not done.with_suffix(".html").is_file():
+                _draw(done)
             return
         refuse_foreign(job)
-    make_folder(job.target.parent)
     cloud, card, chosen, mended = look_at(job, labeller, options, auto)
     _say(f"{job.scan}: {card}")
     if mended:
@@ -127,18 +131,25 @@ def _label(job: Job, labeller: Labeller, options: Options, *, auto: bool, report
         target, labelled = label_scan(job, cloud, labeller, chosen, request, watch)
     seconds = time.monotonic() - start
     if target.suffix != job.target.suffix:
-        _say(f"note: {job.target.suffix} cannot hold these labels; written as {target.suffix}")
+        _say(f"note: {job.target.suffix} cannot hold these points and labels; written as {target.suffix}")
+    elif rounding := rounding_of(target, cloud):
+        _say(f"note: {target.suffix} holds coordinates in steps: they are up to {rounding:g} off")
     print(f"{target}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
     if report:
-        from point2node.report.scene_files import read_scene
-        from point2node.report.scene_page import write_scene_page
-        from point2node.report.stills import write_stills
+        _draw(target, labelled.as_cloud())
 
-        page = target.with_suffix(".html")
-        scene = read_scene(target)
-        write_scene_page(scene, page)
-        write_stills(scene, page)
-        print(f"open {page}")
+
+def _draw(target: Path, cloud: PointCloud | None = None) -> None:
+    """The page and the stills of a labelled scan, which is read again if it is not at hand."""
+    from point2node.report.scene_files import read_scene
+    from point2node.report.scene_page import write_scene_page
+    from point2node.report.stills import write_stills
+
+    page = target.with_suffix(".html")
+    scene = read_scene(target, cloud=cloud)
+    write_scene_page(scene, page)
+    write_stills(scene, page)
+    print(f"open {page}")
 
 
 def _shares(labelled: Labelled) -> str:

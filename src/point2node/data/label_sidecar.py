@@ -41,6 +41,8 @@ class LabelSidecar(BaseModel):
     """The value of points that have no label."""
     points: Count
     counts: dict[Text, Count] = {}
+    columns: tuple[Text, ...] = ()
+    """Of a text file that does not name its columns: what they are."""
     protocol: dict[Text, Scalar] = {}
     settings: dict[Text, Scalar] = {}
 

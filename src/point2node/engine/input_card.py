@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.input_frame import FARTHEST_BELOW, UPWARDS, place
+from point2node.engine.input_frame import FARTHEST, FARTHEST_BELOW, UPWARDS, place, strays
 from point2node.engine.labelling import Labeller, Options
 from point2node.geometry.neighbours import k_nearest_neighbours
 
@@ -62,9 +62,10 @@ class InputCard:
     def __str__(self) -> str:
         x, y, z = self.extent
         colour = "coloured" if self.color else "no colour"
+        spacing = "" if np.isnan(self.spacing) else f"a point every {1000 * self.spacing:.0f} mm, "
         return (
             f"{self.points:,} points, {x:.1f} × {y:.1f} × {z:.1f} m, {self.up} up, floor at {self.floor:.2f} m, "
-            f"a point every {1000 * self.spacing:.0f} mm, {colour}"
+            f"{spacing}{colour}"
         )
 
 
@@ -91,7 +92,7 @@ def examine_cloud(cloud: PointCloud, labeller: Labeller, options: Options, name:
         doubts=(),
     )
     doubts = [
-        *_doubts_about_points(card, xyz),
+        *_doubts_about_points(card, cloud, xyz),
         *_doubts_about_frame(card, extent, facing, labeller, options),
         *_doubts_about_colour(cloud, labeller, options),
     ]
@@ -109,10 +110,17 @@ def apply_fixes(options: Options, card: InputCard) -> tuple[Options, list[str]]:
     return options, done
 
 
-def _doubts_about_points(card: InputCard, xyz: NDArray[np.float32]) -> list[Doubt]:
+def _doubts_about_points(card: InputCard, cloud: PointCloud, xyz: NDArray[np.float32]) -> list[Doubt]:
     doubts = []
-    if card.without_position:
-        doubts.append(Doubt(f"{card.without_position:,} points have no position: they stay in the output, unlabelled"))
+    nowhere = int((~np.isfinite(cloud.xyz).all(axis=1)).sum())
+    if nowhere:
+        doubts.append(Doubt(f"{nowhere:,} points have no position: they stay in the output, unlabelled"))
+    if card.without_position > nowhere:
+        text = f"{card.without_position - nowhere:,} points lie over {FARTHEST / 1000:g} km from the rest"
+        doubts.append(Doubt(f"{text}: they stay in the output, unlabelled"))
+    far = int(strays(xyz).sum())
+    if far:
+        doubts.append(Doubt(f"{far:,} points lie far outside the rest: labelled, but not shown on the page"))
     if len(xyz) < FEW_POINTS:
         doubts.append(Doubt(f"only {len(xyz)} point{'s' * (len(xyz) != 1)}: there is little to recognise"))
     elif not np.ptp(xyz, axis=0).any():

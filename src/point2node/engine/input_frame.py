@@ -16,6 +16,15 @@ BELOW_FLOOR = 0.005
 FARTHEST_BELOW = 0.3
 """Metres: only points farther below do not decide where the floor is."""
 
+FARTHEST = 10_000.0
+"""Metres: what lies farther from the rest has no position that means anything, such as a (0, 0, 0) in a map's frame."""
+LOOKED_AT = 100_000
+"""Points that say where the rest is."""
+STRAY_METRES = 100.0
+"""A point that lies so far outside the scene is labelled, but would make the rest a dot in any picture …"""
+STRAY = 10.0
+"""… if it is also so many times the scene's own length away."""
+
 # rows are the file's axes that become x, y and z; turned, never mirrored
 UPWARDS = MappingProxyType(
     {
@@ -43,7 +52,7 @@ class Placement:
 
 def place(cloud: PointCloud, scale: float = 1.0, up: str = "z", name: str = "cloud") -> Placement:
     """The cloud's points in metres and upright; differences are taken in double precision, so map coordinates lose
-    nothing. Points without a position are left out.
+    nothing. Points without a position, or kilometres away from the rest, are left out.
     """
     if not (np.isfinite(scale) and scale > 0):
         raise InputError("scale", expected="a number above 0", found=str(scale))
@@ -54,10 +63,30 @@ def place(cloud: PointCloud, scale: float = 1.0, up: str = "z", name: str = "clo
         found = "no point at all" if not len(cloud) else f"{len(cloud)} points, all of them NaN or infinite"
         raise InputError(name, expected="at least one point with a position", found=found)
     xyz = cloud.xyz if len(numbers) == len(cloud) else cloud.xyz[numbers]
+    lost = _outside(xyz, FARTHEST / scale)
+    if lost.any():
+        xyz, numbers = xyz[~lost], numbers[~lost]
     middle = (xyz.min(axis=0) + xyz.max(axis=0)) / 2
     local = ((xyz - middle) @ UPWARDS[up].T * scale).astype(np.float32)
     local[:, 2] -= floor_height(local[:, 2])
     return Placement(local, numbers, UPWARDS[up])
+
+
+def strays(xyz: NDArray[np.floating], scale: float = 1.0) -> NDArray[np.bool_]:
+    """(N,): which points lie so far outside the scene that nobody could look at both; NaN does not."""
+    placed = np.isfinite(xyz).all(axis=1)
+    found = np.zeros(len(xyz), np.bool_)
+    if placed.any():
+        found[placed] = _outside(xyz[placed], STRAY_METRES / scale)
+    return found
+
+
+def _outside(xyz: NDArray[np.floating], far: float) -> NDArray[np.bool_]:
+    """Which points lie farther than ``far``, and many times the scene's length, outside the box of nearly all."""
+    low, high = np.quantile(xyz[:: -(-len(xyz) // LOOKED_AT)], [0.005, 0.995], axis=0)
+    far = max(far, STRAY * float((high - low).max()))
+    outside: NDArray[np.bool_] = ((xyz < low - far) | (xyz > high + far)).any(axis=1)
+    return outside
 
 
 def floor_height(heights: NDArray[np.float32]) -> float:

@@ -16,21 +16,20 @@ from point2node.data.files.las_dimensions import FIRST_WITH_WIDE_CLASSES
 from point2node.data.files.las_header import LasOrigin
 from point2node.data.files.replacing import replacing
 from point2node.data.files.text import written_digits
-from point2node.data.files.text_append import TextOrigin, append_columns
+from point2node.data.files.text_append import TextOrigin, append_columns, names_beside
 from point2node.data.label_sidecar import LabelSidecar, ListedClass, sidecar_path
 
 if TYPE_CHECKING:
     from point2node.engine.labelled import Labelled
 
 FALLBACK = ".ply"
-TEXT = (".xyz", ".txt", ".csv", ".pts", ".asc")
 LARGEST_NARROW_CLASS = 31
 
 
 def target_of(path: Path, labelled: Labelled) -> Path:
     """Where the labelled cloud goes: ``path``, or a PLY beside it where that format cannot hold the labels."""
     suffix = path.suffix.lower()
-    if suffix in TEXT and _keeps_text(labelled.cloud):
+    if _keeps_text(labelled.cloud, suffix):
         return path
     if suffix not in WRITABLE or (suffix in (".las", ".laz") and not _fits_las(labelled)):
         return path.with_suffix(FALLBACK)
@@ -44,7 +43,8 @@ def write_labelled(path: Path, labelled: Labelled, further: dict[str, Any] | Non
     """
     target = target_of(path, labelled)
     origin = labelled.cloud.origin
-    if target.suffix.lower() in TEXT and isinstance(origin, TextOrigin) and _keeps_text(labelled.cloud):
+    note = describe(labelled).model_dump(mode="json") | (further or {})
+    if isinstance(origin, TextOrigin) and _keeps_text(labelled.cloud, target.suffix.lower()):
         columns = {
             "label": written_digits(labelled.labels),
             "confidence": written_digits(labelled.confidence),
@@ -52,9 +52,10 @@ def write_labelled(path: Path, labelled: Labelled, further: dict[str, Any] | Non
         }
         with replacing(target) as stream:
             append_columns(origin, columns, stream)
+        if not origin.layout.names:
+            note["columns"] = [*names_beside(origin.columns, list(columns)), *columns]
     else:
         write(target, labelled.as_cloud())
-    note = describe(labelled).model_dump(mode="json") | (further or {})
     with replacing(sidecar_path(target)) as stream:
         stream.write((json.dumps(note, indent=1, ensure_ascii=False) + "\n").encode())
     return target
@@ -74,10 +75,10 @@ def describe(labelled: Labelled) -> LabelSidecar:
     )
 
 
-def _keeps_text(cloud: PointCloud) -> bool:
-    """Whether the text that the cloud was read from is still there and says what the cloud says."""
+def _keeps_text(cloud: PointCloud, suffix: str) -> bool:
+    """Whether the text that the cloud was read from is of that format, still there, and says what the cloud says."""
     origin = cloud.origin
-    if not isinstance(origin, TextOrigin):
+    if not isinstance(origin, TextOrigin) or origin.path.suffix.lower() != suffix:
         return False
     try:
         layout = origin.layout
@@ -91,8 +92,9 @@ def _keeps_text(cloud: PointCloud) -> bool:
 
 
 def _fits_las(labelled: Labelled) -> bool:
-    """Old point formats keep a class in five bits."""
+    """Every point needs a position there, and old point formats keep a class in five bits."""
     origin = labelled.cloud.origin
     narrow = isinstance(origin, LasOrigin) and origin.header.point_format.id < FIRST_WITH_WIDE_CLASSES
     values = [one.value for one in labelled.classes]
-    return min(values) >= 0 and max(values) <= (LARGEST_NARROW_CLASS if narrow else 255)
+    fits = min(values) >= 0 and max(values) <= (LARGEST_NARROW_CLASS if narrow else 255)
+    return fits and bool(np.isfinite(labelled.cloud.xyz).all())

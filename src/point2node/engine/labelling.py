@@ -20,7 +20,7 @@ from point2node.engine.memory import Plan, plan_memory
 from point2node.engine.prediction import SceneInput, vote_on_scene
 from point2node.engine.strips import cut_strips
 from point2node.engine.working import WeightsAtWork
-from point2node.geometry.blocks import cut_blocks, widen
+from point2node.geometry.blocks import BlockRules, cut_blocks, widen
 from point2node.geometry.neighbours import k_nearest_neighbours
 from point2node.geometry.sampling import grid_sampling
 
@@ -69,7 +69,10 @@ class Labeller(WeightsAtWork):
         self._check_features(cloud, name)
         chosen = self._choose(placement, options.thin)
         plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory)
-        found = self._label(placement, cloud, chosen, options, plan, lambda done: report(done, len(chosen), name))
+        rules = widen(self.trained.card.block_rules, placement.xyz[chosen], self.trained.card.points)
+        found = self._label(
+            placement, cloud, chosen, options, rules, plan, lambda done: report(done, len(chosen), name)
+        )
         labels, confidence, entropy = self._spread(placement, chosen, found)
         values = np.array([one.value for one in self.classes], np.int32)
         unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
@@ -81,7 +84,7 @@ class Labeller(WeightsAtWork):
             classes=self.classes,
             weights=self.name,
             unlabelled=unlabelled,
-            protocol=self._protocol(cloud, options, placement),
+            protocol=self._protocol(cloud, options, placement, rules),
         )
         result.labels[placement.numbers] = values[labels]
         result.confidence[placement.numbers] = confidence
@@ -119,12 +122,12 @@ class Labeller(WeightsAtWork):
         cloud: PointCloud,
         chosen: NDArray[np.int64],
         options: Options,
+        rules: BlockRules,
         plan: Plan,
         report: Callable[[int], None],
     ) -> tuple[Array, Array, Array]:
         """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
         card = self.trained.card
-        rules = widen(card.block_rules, placement.xyz[chosen], card.points)
         whole = self.scene(placement, cloud, options)
         labels = np.empty(len(chosen), np.int64)
         confidence, entropy = np.empty(len(chosen), np.float32), np.empty(len(chosen), np.float32)
@@ -168,7 +171,7 @@ class Labeller(WeightsAtWork):
         numbers = nearest[0, :, 0].numpy()
         return found[0][numbers], found[1][numbers], found[2][numbers]
 
-    def _protocol(self, cloud: PointCloud, options: Options, placement: Placement) -> dict[str, Any]:
+    def _protocol(self, cloud: PointCloud, options: Options, placement: Placement, rules: BlockRules) -> dict[str, Any]:
         card = self.trained.card
         colour = "not used" if not self.takes_color else "used" if cloud.rgb is not None and options.color else "none"
         return {
@@ -177,8 +180,8 @@ class Labeller(WeightsAtWork):
             "variant": card.variant,
             "trained_steps": card.step,
             "points_per_group": card.points,
-            "block_side": card.block_side,
-            "offsets": f"0 and {card.block_side / 2:g} m",
+            "block_side": rules.side,
+            "offsets": f"0 and {rules.side / 2:g} m",
             "votes": options.votes,
             "rule": "mean_probability",
             "colour": colour,

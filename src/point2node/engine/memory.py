@@ -16,8 +16,9 @@ KEPT_PER_POINT = 64
 CUT_PER_POINT = 160
 """Bytes of each point of a strip: coordinates, blocks at two offsets with repeated points, the sorting that cuts them;
 votes come on top."""
-PER_NODE = 64_000
-"""Bytes that a network of the paper's width holds for each node of a batch at a time."""
+PER_NODE = 24_000
+"""Bytes that a network holds for each node of a batch at a time: 17 kB were measured for the paper's widest, 20 kB for
+DGCNN."""
 FEWEST_AT_ONCE = 100_000
 """Points of the smallest strip: below it, margins are most of the work."""
 
@@ -27,7 +28,7 @@ class Plan:
     """What will be held."""
 
     points_at_once: int
-    """Points in one strip, margins not counted."""
+    """Points in one strip with its margins."""
     needed: int
     """Bytes, beside what the process holds already."""
     limit: int

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
+from point2node.data.files.las_header import LasOrigin, coding_scale
 from point2node.data.files.replacing import reason
 from point2node.data.label_sidecar import sidecar_path
 from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud
@@ -35,15 +39,18 @@ class Request:
     """A checksum of every number in them."""
     options: Options
     auto: bool
+    suffix: str
+    """Of the format asked for."""
 
 
-def request_of(scan: Path, labeller: Labeller, options: Options, auto: bool) -> Request:
+def request_of(job: Job, labeller: Labeller, options: Options, auto: bool) -> Request:
     """What is asked for."""
     try:
-        status = scan.stat()
+        status = job.scan.stat()
     except OSError as error:
-        raise InputError(scan, expected="a file that can be read", found=reason(error)) from error
-    return Request(scan.name, status.st_size, status.st_mtime_ns, checksum_of(labeller), options, auto)
+        raise InputError(job.scan, expected="a file that can be read", found=reason(error)) from error
+    checksum = checksum_of(labeller)
+    return Request(job.scan.name, status.st_size, status.st_mtime_ns, checksum, options, auto, job.target.suffix)
 
 
 def finished_target(job: Job, request: Request) -> Path | None:
@@ -91,10 +98,31 @@ def label_scan(
     return write_labelled(job.target, labelled, further), labelled
 
 
+@contextmanager
+def results_folder(folder: Path) -> Iterator[None]:
+    """A folder that results can be written into; one that was made for them and stays empty is removed."""
+    existed = folder.exists()
+    make_folder(folder)
+    try:
+        yield
+    finally:
+        if not existed:
+            with suppress(OSError):  # it holds something
+                folder.rmdir()
+
+
+def rounding_of(target: Path, cloud: PointCloud) -> float:
+    """By how much, in the scan's unit, coordinates may change in this file; 0 in all formats but a new LAS."""
+    is_new_las = target.suffix.lower() in (".las", ".laz") and not isinstance(cloud.origin, LasOrigin)
+    return coding_scale(cloud.xyz) / 2 if is_new_las else 0.0
+
+
 def make_folder(folder: Path) -> None:
-    """Make a folder for results, if it is not there."""
+    """Make a folder for results, if it is not there; refused where nothing can be written into it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
     except OSError as error:
         raise InputError(folder, expected="a folder that can be written", found=reason(error)) from error
 

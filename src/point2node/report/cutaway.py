@@ -8,6 +8,7 @@ from point2node.report.scene import Array, LabelledScene
 
 DIRECTIONS = 8
 """Viewers are told apart by the nearest of so many directions around the room, the first along x."""
+MOST_COLUMNS = 100_000
 BELOW_CEILING, THICKNESS, SKIRTING, COLUMN = 0.2, 0.12, 0.08, 0.08  # shares of the room's height
 
 
@@ -25,14 +26,16 @@ def walls_towards(scene: LabelledScene) -> Array | None:
     """(N,) uint8: bit d is set where a point belongs to a wall towards a viewer in direction d.
 
     Seen from there, each column of the room loses what lies at or outside its outermost wall, down to the skirting.
-    None without a class called wall. Every point needs a position.
+    None without a class called wall, or for a scene that is far too flat to be a room. Every point needs a position.
     """
     place = _place(scene, "wall")
     wall = scene.labels == place
     if place is None or not wall.any():
         return None
     floor, top = np.quantile(scene.xyz[:, 2], (0.01, 0.99))
-    height = max(float(top - floor), 1e-9)
+    height = float(top - floor)
+    if float(np.hypot(*np.ptp(scene.xyz[:, :2], axis=0))) >= MOST_COLUMNS * COLUMN * height:
+        return None
     high = scene.xyz[:, 2] > floor + SKIRTING * height
     bits = np.zeros(len(scene), np.uint8)
     for number in range(DIRECTIONS):

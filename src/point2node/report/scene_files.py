@@ -12,6 +12,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.data.label_sidecar import LabelSidecar, read_sidecar, sidecar_path
+from point2node.engine.input_frame import UPWARDS, strays
 from point2node.report.scene import MOST_CLASSES, UNLABELLED, Array, LabelledScene
 
 NONE = (-1, UNLABELLED)
@@ -22,20 +23,24 @@ NEAR = 1e-3
 """How far the coordinates of the truth may be off, in the file's unit."""
 
 
-def read_scene(path: Path, truth: Path | None = None, classes: str | None = None) -> LabelledScene:
-    """The scene of a labelled cloud.
+def read_scene(
+    path: Path, truth: Path | None = None, classes: str | None = None, cloud: PointCloud | None = None
+) -> LabelledScene:
+    """The scene of a labelled cloud, upright; ``cloud`` is what the file holds, if that is at hand.
 
     ``classes`` names a class list (s3dis, scannet) or a YAML file of classes; it is for clouds without a sidecar.
     ``truth`` is a cloud of the same points with true labels; if it is the labelled file itself, the labels that the
     scan came with.
     """
-    cloud = read(path)
+    sidecar = None if classes else read_sidecar(path)
+    if cloud is None:
+        named = " ".join(sidecar.columns) if sidecar is not None and sidecar.columns else None
+        cloud = read(path) if named is None else read(path, columns=named)
     if not len(cloud):
         raise InputError(path, expected="a labelled cloud", found="no points")
     if cloud.labels is None:
         remedy = "Label it with 'point2node predict', or name its field 'label'."
         raise InputError(path, expected="a cloud with labels", found="none", remedy=remedy)
-    sidecar = None if classes else read_sidecar(path)
     listed, none, remark = _class_list(path, cloud.labels, sidecar, classes)
     remarks = [remark] if remark else []
     true = None
@@ -54,9 +59,10 @@ def read_scene(path: Path, truth: Path | None = None, classes: str | None = None
             found=f"the value {strange[0]}",
             remedy="Name the list with --classes.",
         )
+    xyz, shown = _upright(cloud.xyz, sidecar)
     return LabelledScene(
         name=path.stem,
-        xyz=cloud.xyz,
+        xyz=xyz,
         classes=listed,
         labels=labels,
         rgb=cloud.rgb,
@@ -64,8 +70,23 @@ def read_scene(path: Path, truth: Path | None = None, classes: str | None = None
         entropy=_field(cloud, "entropy"),
         truth=true,
         notes=_notes(path, truth, sidecar),
-        remarks=tuple(remarks),
+        remarks=(*remarks, *shown),
     )
+
+
+def _upright(xyz: Array, sidecar: LabelSidecar | None) -> tuple[Array, list[str]]:
+    """Coordinates to look at: z upwards, without points that stray; and what was done about that."""
+    remarks = []
+    up = str(sidecar.protocol.get("up", "z")) if sidecar is not None else "z"
+    if up != "z" and up in UPWARDS:
+        xyz = xyz @ UPWARDS[up].T
+        remarks.append(f"The scan's {up} points upwards: it is shown upright, with coordinates turned accordingly.")
+    scale = sidecar.protocol.get("scale") if sidecar is not None else None
+    far = strays(xyz, float(scale) if isinstance(scale, int | float) and scale > 0 else 1.0)
+    if far.any():
+        xyz = np.where(far[:, None], np.nan, xyz)
+        remarks.append(f"{int(far.sum()):,} points lie far outside the rest: they are not shown.")
+    return xyz, remarks
 
 
 def _class_list(

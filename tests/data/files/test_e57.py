@@ -41,7 +41,7 @@ def test_scans_are_joined_at_their_poses(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["label", "mine:Label"])
-def test_a_field_named_label_is_read_as_labels_of_the_valid_points(tmp_path: Path, name: str) -> None:
+def test_a_field_named_label_is_read_as_labels_and_an_invalid_point_has_no_position(tmp_path: Path, name: str) -> None:
     libe57, path = pye57.libe57, tmp_path / "a.e57"
     xyz = np.array([[4e5, 5e6, 1.25], [4e5 + 0.001, 5e6, 2], [0, 0, 0]])
     columns: dict[str, np.ndarray] = {f"cartesian{axis}": xyz[:, i].copy() for i, axis in enumerate("XYZ")}
@@ -65,8 +65,9 @@ def test_a_field_named_label_is_read_as_labels_of_the_valid_points(tmp_path: Pat
         writer.close()
     cloud = read(path)
     assert cloud.labels is not None
-    assert cloud.labels.tolist() == [3, 70000]
-    np.testing.assert_array_equal(cloud.xyz, xyz[:2])  # map coordinates keep every digit
+    assert cloud.labels.tolist() == [3, 70000, 1]
+    np.testing.assert_array_equal(cloud.xyz[:2], xyz[:2])  # map coordinates keep every digit
+    assert np.isnan(cloud.xyz[2]).all()
 
 
 def test_a_file_that_is_none_or_holds_no_scan_says_so(tmp_path: Path) -> None:

@@ -25,8 +25,8 @@ POINTS_PER_BYTE = 8  # one bit per point: coordinates take many times that
 def read(path: Path) -> PointCloud:
     """Read coordinates, colours, intensity and labels; the field ``scan`` is the number of the scan.
 
-    Points that the scanner marked as invalid have no position and are left out, as pye57 does. Where only some
-    scans have a column, the others get 0 in it.
+    Points that the scanner marked as invalid have no position, but NaN, and no colour or intensity, but 0. Where only
+    some scans have a column, the others get 0 in it.
     """
     pye57 = import_library(path, "pye57", "e57")
     with damage_reported(path, "an E57 file"), pye57.E57(str(path)) as file:
@@ -43,28 +43,36 @@ def _read_scan(path: Path, file: Any, number: int) -> dict[str, Array]:
     if points > POINTS_PER_BYTE * path.stat().st_size:
         found = f"{path.stat().st_size} bytes"
         raise InputError(f"{path}, scan {number}", expected=f"room for {points} points", found=found)
-    read = file.read_scan(number, intensity=True, colors=True, ignore_missing_fields=True)
+    read = file.read_scan(number, intensity=True, colors=True, ignore_missing_fields=True)  # the valid points alone
     columns = {NAMES[name]: values for name, values in read.items() if name in NAMES}
-    columns |= {"scan": np.full(len(columns["x"]), number, np.int32)}
-    return columns | _read_labels(path, file, number)
+    labels, valid = _read_labels(path, file, number)
+    if not valid.all():
+        columns = {name: _spread(name, values, valid) for name, values in columns.items()}
+    return columns | labels | {"scan": np.full(len(valid), number, np.int32)}
 
 
-def _read_labels(path: Path, file: Any, number: int) -> dict[str, Array]:
-    """The field ``label`` of an extension of the format, which pye57 itself passes over, for the valid points."""
+def _spread(name: str, values: Array, valid: Array) -> Array:
+    """What the valid points have, among those that are not."""
+    everywhere = np.full(len(valid), np.nan) if name in ("x", "y", "z") else np.zeros(len(valid), values.dtype)
+    everywhere[valid] = values
+    return everywhere
+
+
+def _read_labels(path: Path, file: Any, number: int) -> tuple[dict[str, Array], Array]:
+    """The field ``label`` of an extension of the format, which pye57 itself passes over, and which points are valid."""
     libe57 = import_library(path, "pye57.libe57", "e57")
     header = file.get_header(number)
     wanted = {name: "label" for name in header.point_fields if name.lower().rpartition(":")[2] == "label"}
-    if not wanted:
-        return {}
-    read = {name: np.zeros(header.point_count, WHOLE) for name in header.point_fields if name in {*wanted, *INVALID}}
-    buffers = libe57.VectorSourceDestBuffer()
-    for name, values in read.items():
-        buffers.append(libe57.SourceDestBuffer(file.image_file, name, values, len(values), True, True))
-    header.points.reader(buffers).read()
     valid = np.ones(header.point_count, np.bool_)
+    read = {name: np.zeros(header.point_count, WHOLE) for name in header.point_fields if name in {*wanted, *INVALID}}
+    if read:
+        buffers = libe57.VectorSourceDestBuffer()
+        for name, values in read.items():
+            buffers.append(libe57.SourceDestBuffer(file.image_file, name, values, len(values), True, True))
+        header.points.reader(buffers).read()
     for name in read.keys() & INVALID:
         valid &= read[name] == 0
-    return {wanted[name]: values[valid] for name, values in read.items() if name in wanted}
+    return {wanted[name]: values for name, values in read.items() if name in wanted}, valid
 
 
 def _column(scan: dict[str, Array], name: str) -> Array:

@@ -51,14 +51,26 @@ def _new_header(laspy: Any, path: Path, cloud: PointCloud) -> Any:
     """LAS 1.4 with the finest scale, down to 0.1 mm, at which the cloud's extent can be coded."""
     header = laspy.LasHeader(version="1.4", point_format=WITHOUT_COLOUR if cloud.rgb is None else WITH_COLOUR)
     header.global_encoding.wkt = True  # the standard asks for it from point format 6 on
-    lower, upper = (cloud.xyz.min(axis=0), cloud.xyz.max(axis=0)) if len(cloud) else (np.zeros(3), np.zeros(3))
-    span = float(np.max(upper / 2 - lower / 2)) * 2 + 1  # halved first: the whole difference may be infinite
-    if not np.isfinite(span):
+    if not np.isfinite(cloud.xyz).all() or not np.isfinite(_span(cloud.xyz)):
+        lower, upper = cloud.xyz.min(axis=0), cloud.xyz.max(axis=0)
         raise InputError(
             f"{path}, xyz", expected="a position for every point that LAS can hold", found=f"{lower} to {upper}"
         )
-    scale = FINEST_SCALE
-    while span / scale > LARGEST_CODE:
-        scale *= 10
-    header.scales, header.offsets = np.full(3, scale), np.floor(lower)
+    lower = cloud.xyz.min(axis=0) if len(cloud) else np.zeros(3)
+    header.scales, header.offsets = np.full(3, coding_scale(cloud.xyz)), np.floor(lower)
     return header
+
+
+def coding_scale(xyz: Array) -> float:
+    """The finest scale, down to 0.1 mm, at which 32 bits hold the coordinates' extent."""
+    scale = FINEST_SCALE
+    while _span(xyz) / scale > LARGEST_CODE:
+        scale *= 10
+    return scale
+
+
+def _span(xyz: Array) -> float:
+    """The longest side, and one for the offset's rounding; halved first: the whole difference may be infinite."""
+    if not len(xyz):
+        return 1.0
+    return float(np.max(xyz.max(axis=0) / 2 - xyz.min(axis=0) / 2)) * 2 + 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from typing import BinaryIO
 
@@ -65,6 +65,16 @@ def _extended(line: bytes, words: Sequence[str], delimiter: str) -> bytes:
     return kept + separator + separator.join(word.encode() for word in words) + rest + ending
 
 
+def names_beside(old: Sequence[str], new: Sequence[str]) -> list[str]:
+    """The old names; one that a new column has, too, gets ``_input`` behind, or ``_input_2`` where that is taken."""
+    names = list(old)
+    for place, name in enumerate(old):
+        if plain_name(name) in new:
+            tried = (f"{name}_input{'' if number == 1 else f'_{number}'}" for number in count(1))
+            names[place] = next(one for one in tried if one not in names)
+    return names
+
+
 def _renamed(head: bytes, layout: Layout, new: list[str]) -> bytes:
     """What stands before the points, with the new names in the line of names, if there is one."""
     return b"".join(_named(line, layout, new) for line in head.splitlines(keepends=True))
@@ -77,10 +87,10 @@ def _named(line: bytes, layout: Layout, new: list[str]) -> bytes:
         return line
     content = line.rstrip(b"\r\n")
     ending = line[len(content) :]
-    for name in layout.names:
-        if plain_name(name) in new:
+    for name, kept in zip(layout.names, names_beside(layout.names, new), strict=True):
+        if kept != name:
             whole_word = rb"(?<![\w-])" + re.escape(name.encode()) + rb"(?![\w-])"
-            content = re.sub(whole_word, lambda found: found[0] + b"_input", content)
+            content = re.sub(whole_word, kept.encode().replace(b"\\", b"\\\\"), content)
     words = [f'"{name}"' for name in new] if content.rstrip().endswith(b'"') else new
     separator = next((sign for sign in (b",", b";", b"\t") if sign in content), b" ")
     return content.rstrip() + separator + separator.join(word.encode() for word in words) + ending
