@@ -15,7 +15,7 @@ from point2node.cli.demo import demo
 IMAGE = Path(__file__).parent / "images" / "page.png"
 CHROMIUM = "/usr/bin/chromium"
 FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
-SIZE = {"width": 1200, "height": 860}
+SIZE = (1200, 860)
 
 
 def main() -> None:
@@ -23,7 +23,7 @@ def main() -> None:
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
         demo(Path(folder), room=0, weights=None)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page(viewport=SIZE)
+        page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.goto((Path(folder) / "demo_room.html").as_uri())
         page.wait_for_timeout(4000)  # until the points are drawn
         page.screenshot(path=IMAGE)
