@@ -15,6 +15,7 @@ CONTENT = {
     "unlabelled": 255,
     "points": 12345,
     "counts": {"ceiling": 100},
+    "columns": ["x", "y", "z", "label"],
     "protocol": {"blocks": "1.5 m", "votes": 1, "rule": "mean_probability"},
     "settings": {"colour": True, "scale": 0.001, "up": None},
 }
