@@ -129,3 +129,11 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, content: str, messa
     with pytest.raises(InputError, match=message) as caught:
         read(written(tmp_path, content))
     assert "cloud.pcd" in str(caught.value)
+
+
+@pytest.mark.parametrize("kind", ["A", "S", "f", "F,F", "O"])
+def test_types_that_pcd_does_not_have_are_refused(tmp_path: Path, kind: str) -> None:
+    path = tmp_path / "a.pcd"
+    path.write_text(f"FIELDS x y z\nSIZE 4 4 4\nTYPE {kind} F F\nWIDTH 1\nHEIGHT 1\nDATA ascii\n1 2 3\n")
+    with pytest.raises(InputError, match="types, sizes and a storage that PCD has"):
+        read(path)

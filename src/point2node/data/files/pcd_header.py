@@ -66,15 +66,12 @@ def read_header(path: Path, data: bytes) -> Header:
         width = int(entries["WIDTH"][0]) if points is None or "WIDTH" in entries else points
         height = int(entries.get("HEIGHT", ["1"])[0])
         storage = entries["DATA"][0].lower()
-        fields = [
-            Field(name, np.dtype(f"<{kind.lower()}{size}"), count)
-            for name, kind, size, count in zip(names, kinds, sizes, counts, strict=True)
-        ]
-        if not fields:
+        described = list(zip(names, kinds, sizes, counts, strict=True))
+        if not described:
             raise ValueError("no FIELDS")
     except (LookupError, ValueError, TypeError) as error:
         raise InputError(path, expected="a PCD header", found=f"a damaged one ({error})") from error
-    known = all((kind, size) in TYPES for kind, size in zip(kinds, sizes, strict=True))
+    known = all((kind, size) in TYPES for _, kind, size, _ in described)
     if not known or storage not in STORAGES:
         found = f"TYPE {' '.join(kinds)}, SIZE {' '.join(entries['SIZE'])}, DATA {storage}"
         raise InputError(path, expected="types, sizes and a storage that PCD has", found=found)
@@ -83,5 +80,6 @@ def read_header(path: Path, data: bytes) -> Header:
         raise InputError(path, expected=f"sizes that are not negative, counts up to {WIDEST}", found=found)
     if points is not None and points != width * height:
         raise InputError(path, expected="POINTS to be WIDTH × HEIGHT", found=f"{points} and {width} × {height}")
+    fields = [Field(name, np.dtype(f"<{kind.lower()}{size}"), count) for name, kind, size, count in described]
     viewpoint = " ".join(entries.get("VIEWPOINT", NO_VIEWPOINT))
     return Header(fields, width, height, viewpoint, storage, lines, offset)
