@@ -50,7 +50,7 @@ bench-large: $(VENV)/installed  ## labels up to 10 million points: minutes
 bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard they are for point-wise networks
 	$(BIN)/python -m benchmarks.rooms
 
-MODELNET10 ?= ../shared/data/modelnet10_hdf5_1024
+MODELNET10 ?= data/modelnet10
 
 table-modelnet10: $(VENV)/installed  ## ModelNet10: hours; stopped, it goes on; MODELNET10=FOLDER of its h5 files
 	$(BIN)/python -m experiments modelnet10 --modelnet10 $(MODELNET10)

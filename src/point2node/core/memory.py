@@ -13,8 +13,8 @@ LARGEST = 2**27
 def keep_freed_memory() -> None:
     """Let freed arrays of up to 128 MB stay with the process, for the next array of that size; 1 GB at most.
 
-    glibc gives them back to Linux at once, which hands out other pages, filled with zeros, a moment later: for the
-    temporary tensors of a χ-conv layer that took a fifth to a third of the time. Without glibc nothing changes.
+    glibc gives them back to Linux at once, which hands out other pages, filled with zeros, a moment later, again and
+    again for the temporary tensors of a training step. Without glibc nothing changes.
     It is for programs, not for importing: the whole process is meant.
     """
     if not sys.platform.startswith("linux"):

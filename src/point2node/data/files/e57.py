@@ -45,7 +45,7 @@ def _read_scan(path: Path, file: Any, number: int) -> dict[str, Array]:
         raise InputError(f"{path}, scan {number}", expected=f"room for {points} points", found=found)
     read = file.read_scan(number, intensity=True, colors=True, ignore_missing_fields=True)  # the valid points alone
     columns = {NAMES[name]: values for name, values in read.items() if name in NAMES}
-    labels, valid = _read_labels(path, file, number)
+    labels, valid = _labels_and_validity(path, file, number)
     if not valid.all():
         columns = {name: _spread(name, values, valid) for name, values in columns.items()}
     return columns | labels | {"scan": np.full(len(valid), number, np.int32)}
@@ -58,7 +58,7 @@ def _spread(name: str, values: Array, valid: Array) -> Array:
     return everywhere
 
 
-def _read_labels(path: Path, file: Any, number: int) -> tuple[dict[str, Array], Array]:
+def _labels_and_validity(path: Path, file: Any, number: int) -> tuple[dict[str, Array], Array]:
     """The field ``label`` of an extension of the format, which pye57 itself passes over, and which points are valid."""
     libe57 = import_library(path, "pye57.libe57", "e57")
     header = file.get_header(number)
