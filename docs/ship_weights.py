@@ -42,6 +42,7 @@ def main() -> None:
     card = ModelCard(
         name=given.name,
         sha256=hashlib.sha256(content).hexdigest(),
+        settings=settings,
         seed=settings.seed,
         steps=weights.step,
         hours=round(seconds / 3600, 2),

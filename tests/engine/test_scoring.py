@@ -108,9 +108,9 @@ def test_data_that_means_something_else_is_refused(trained, tmp_path):
 
 
 def test_weights_without_a_run_need_data(folds):
-    lonely = replace(folds[0][0], settings=None)
-    with pytest.raises(InputError, match="--data"):
-        open_scored_data(lonely, None, ignore)
+    for lonely in (replace(folds[0][0], settings=None), load_trained("rooms")):
+        with pytest.raises(InputError, match="--data"):
+            open_scored_data(lonely, None, ignore)
 
 
 def test_six_folds_are_each_area_once(folds):

@@ -40,6 +40,7 @@ def test_shipped_weights_are_found_by_name(finished, tmp_path, monkeypatch):
     monkeypatch.setattr(module.resources, "files", lambda package: tmp_path)
     assert module.shipped_weights() == ("rooms",)
     assert load_trained("rooms").weights == "shipped"
+    assert load_trained("rooms").settings == shipped.settings
     with pytest.raises(InputError, match=r"shipped weights \(rooms\), found nothing there"):
         load_trained("room")
 

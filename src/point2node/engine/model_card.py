@@ -10,6 +10,7 @@ from pydantic import ValidationError
 
 from point2node.core.errors import InputError
 from point2node.data.manifest import Strict
+from point2node.engine.settings import Settings
 
 
 class ModelCard(Strict):
@@ -24,6 +25,8 @@ class ModelCard(Strict):
     licence: str
     command: str
     """Which made them."""
+    settings: Settings
+    """All that the command means, so that the share it held back for validation can be scored again."""
     seed: int
     steps: int
     hours: float

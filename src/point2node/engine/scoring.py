@@ -40,7 +40,7 @@ def open_scored_data(trained: Trained, data: Path | None, report: Report) -> Sto
     if chosen is not None:
         kind = trained.card.dataset if settings is None else settings.dataset
         store = open_data(kind, chosen, report)
-    elif settings is not None and settings.dataset == "rooms":
+    elif trained.run is not None and settings is not None and settings.dataset == "rooms":
         store = open_generated_rooms(settings.rooms, settings.rooms_seed, report)
     else:
         raise InputError("--data", expected="a prepared store or the folder of a data set", found="none")

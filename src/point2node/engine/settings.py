@@ -70,6 +70,8 @@ class Settings(BaseModel):
     """Point2Node's width x, if not the size's."""
     dropout: float | None = Field(ge=0, lt=1)
     """Before the logits, if not the size's."""
+    start: str | None = None
+    """Weights to begin from: a run folder, a file, or shipped ones by name; null: drawn at random."""
 
     # recipe
     seed: int = Field(ge=0)

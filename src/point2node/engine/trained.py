@@ -29,6 +29,7 @@ class Trained:
     """None for shipped weights and single files."""
     run_card: RunCard | None = None
     settings: Settings | None = None
+    """Of the training; None for single files."""
 
 
 def shipped_weights() -> tuple[str, ...]:
@@ -57,10 +58,11 @@ def load_trained(name: str, weights: str = "best") -> Trained:
     if name in shipped_weights():
         folder = resources.files("point2node") / "weights"
         shipped = folder / f"{name}{SUFFIX}"
-        check_integrity(shipped.read_bytes(), read_model_card(folder / f"{name}.json"))
+        model_card = read_model_card(folder / f"{name}.json")
+        check_integrity(shipped.read_bytes(), model_card)
         with resources.as_file(shipped) as file:
             network, card = read_weights(file)
-        return Trained(name, network, card, "shipped")
+        return Trained(name, network, card, "shipped", settings=model_card.settings)
     known = ", ".join(shipped_weights()) or "none yet"
     raise InputError(
         name, expected=f"a run folder, a {SUFFIX} file or shipped weights ({known})", found="nothing there"

@@ -32,6 +32,7 @@ from point2node.engine.interruption import noted_interruptions
 from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight
 from point2node.engine.run_folder import RunFolder, describe_run
 from point2node.engine.settings import Settings
+from point2node.engine.starting import start_from
 from point2node.engine.step_sums import sum_over_processes
 from point2node.engine.validation import chosen_score, is_better, validate
 from point2node.engine.weights import card_of, check_points, check_task
@@ -89,6 +90,8 @@ def train(
     network = card.build()
     check_task(card, network)
     check_points(card, network)
+    if settings.start is not None and not run.state.is_file():
+        watch.say(start_from(network, card, settings.start))
     source = _samples(settings, store, division.training)
     loader = BatchLoader(
         source,
