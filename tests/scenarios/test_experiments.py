@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import experiments.running
-from experiments import ablation, peers
+from experiments import ablation, modelnet10, peers
 from experiments.peers import Task
 from tests.scenarios.stores import QUICK
 
@@ -40,6 +40,21 @@ def test_networks_are_compared_in_one_table_and_trained_only_once(room_store, tm
     before = [file.stat().st_mtime_ns for file in weights]
     peers.make_table(tmp_path / "runs", room_store)
     assert [file.stat().st_mtime_ns for file in weights] == before
+
+
+def test_shapes_are_trained_scored_and_calibrated_once(shape_store, tmp_path, results, monkeypatch):
+    words = (*QUICK, "classes=null", "points=512", "width=1", "validation_share=0.2", "warmup_steps=1", "votes=2")
+    monkeypatch.setattr(modelnet10, "WORDS", words)
+    modelnet10.make_table(tmp_path / "runs", shape_store)
+    rows = [line.split("|")[1].strip() for line in (results / "modelnet10.md").read_text().splitlines()[2:]]
+    assert rows == ["1 vote", "2 votes"]
+    figures = json.loads((results / "modelnet10.json").read_text())["figures"]
+    assert figures["result"]["units"] == 4
+    assert figures["calibration"]["temperature"] > 0
+    files = [tmp_path / "runs" / "point2node-seed0" / name for name in ("last.safetensors", "calibration.json")]
+    before = [file.stat().st_mtime_ns for file in files]
+    modelnet10.make_table(tmp_path / "runs", shape_store)
+    assert [file.stat().st_mtime_ns for file in files] == before
 
 
 def test_a_table_without_its_data_is_refused_in_one_line(tmp_path):
