@@ -4,6 +4,7 @@ PYTHON ?= python3
 export GOMP_SPINCOUNT ?= 10000
 VENV := .venv
 BIN := $(VENV)/bin
+RUNS ?= runs
 PEERS := .venv-peers
 
 .PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms table-modelnet10 table-ablation table-peers clean
@@ -53,13 +54,13 @@ bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard th
 MODELNET10 ?= data/modelnet10
 
 table-modelnet10: $(VENV)/installed  ## ModelNet10: hours; stopped, it goes on; MODELNET10=FOLDER of its h5 files
-	$(BIN)/python -m experiments modelnet10 --modelnet10 $(MODELNET10)
+	$(BIN)/python -m experiments modelnet10 --runs $(RUNS) --modelnet10 $(MODELNET10)
 
 table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three seeds each: an hour or two
-	$(BIN)/python -m experiments ablation
+	$(BIN)/python -m experiments ablation --runs $(RUNS)
 
 table-peers: $(VENV)/installed  ## five networks at the same budget, on ModelNet10 and on rooms: an hour or two
-	$(BIN)/python -m experiments peers --modelnet10 $(MODELNET10)
+	$(BIN)/python -m experiments peers --runs $(RUNS) --modelnet10 $(MODELNET10)
 
 clean:
 	rm -rf $(VENV) $(PEERS) out build dist

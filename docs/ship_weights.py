@@ -34,7 +34,7 @@ def main() -> None:
     given = parser.parse_args()
     run = RunFolder(given.run)
     calibration = given.run / "calibration.json"
-    file = given.run / "calibrated.safetensors" if calibration.is_file() else run.best
+    file = run.calibrated if calibration.is_file() else run.best
     content = file.read_bytes()
     settings = run.read_settings()
     seconds = training_seconds(run.history, settings.batch_size * settings.points)

@@ -32,7 +32,7 @@ def make_table(runs: Path, modelnet10: Path | None) -> None:
     if not (run.path / "calibration.json").is_file():
         point2node("calibrate", run.path)
     calibration = json.loads((run.path / "calibration.json").read_text(encoding="utf-8"))
-    result = score_once(run, "val", modelnet10)
+    result = score_once(run, "val", modelnet10, "--weights", "calibrated")
     settings, card = run.read_settings(), run.read_card()
     hours = training_seconds(run.history, settings.batch_size * settings.points) / 3600
     rows = [

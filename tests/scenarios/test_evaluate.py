@@ -64,12 +64,20 @@ def test_calibrated_weights_decide_alike_and_are_no_worse_in_likelihood(run):
     plain = point2node("evaluate", run, "--split", "val", "--json")
     assert json.loads(plain.stdout)["ece"] == found["before"]["ece"]
     assert (run / "reliability.png").read_bytes().startswith(b"\x89PNG")
+    assert evaluate(run, "--split", "val", "--weights", "calibrated")["ece"] == found["after"]["ece"]
     scored = evaluate(run / "calibrated.safetensors", "--data", json.loads((run / "run.json").read_text())["data"])
     assert scored["oa"] == pytest.approx(evaluate(run)["oa"], abs=0.02)  # only the mean of several votes may differ
 
 
-@pytest.mark.parametrize(("arguments", "told"), [(("--split", "train"), "has not seen"), (("--split", "?"), "split")])
-def test_a_temperature_is_never_found_on_what_was_trained_on(run, arguments, told):
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (("--split", "train"), "has not seen"),
+        (("--split", "?"), "split"),
+        (("--weights", "calibrated"), "not calibrated yet"),
+    ],
+)
+def test_a_temperature_is_found_once_and_never_on_what_was_trained_on(run, arguments, told):
     result = point2node("calibrate", run, *arguments)
     assert result.exit_code == 2
     assert told in result.output

@@ -33,6 +33,8 @@ def calibrate(
     from point2node.engine.weights import write_weights
     from point2node.report.reliability import draw_reliability
 
+    if weights is Which.calibrated:
+        raise InputError("--weights", expected="weights that are not calibrated yet", found=weights.value)
     if split == TRAIN:
         raise InputError("--split", expected="data that training has not seen", found=split)
     trained = load_trained(run, weights.value)
@@ -47,9 +49,9 @@ def calibrate(
         found = fit(network, trained.card, store, part, protocol, report)
     result = {"run": trained.name, "weights": weights.value, "trained_steps": trained.card.step, **found.as_dict()}
     folder = trained.run.path
-    write_weights(folder / "calibrated.safetensors", network.state_dict(), trained.card)
+    write_weights(trained.run.calibrated, network.state_dict(), trained.card)
     draw_reliability(result, folder / "reliability.png", trained.name)
     trained.run.write_json(folder / "calibration.json", result)
     before, after = (100 * result[when]["ece"] for when in ("before", "after"))
     print(f"temperature {found.temperature:.3f}: expected calibration error {before:.2f} % before, {after:.2f} % after")
-    print(f"written: {folder / 'calibrated.safetensors'}, calibration.json, reliability.png")
+    print(f"written: {trained.run.calibrated}, calibration.json, reliability.png")

@@ -28,6 +28,7 @@ class Which(StrEnum):
 
     best = "best"
     last = "last"
+    calibrated = "calibrated"
 
 
 def evaluate(

@@ -53,6 +53,7 @@ class RunFolder:
         self.state = path / "state.safetensors"
         self.last = path / "last.safetensors"
         self.best = path / "best.safetensors"
+        self.calibrated = path / "calibrated.safetensors"
         self.history = path / "history.csv"
         self.tensorboard = path / "tensorboard"
         self.curve = path / "curve.png"

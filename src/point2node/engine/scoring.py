@@ -74,7 +74,7 @@ def result_of(trained: Trained, evaluation: Evaluation) -> dict[str, Any]:
         "preset": run_card.preset if run_card else None,
         "model": trained.card.model,
         "variant": trained.card.variant,
-        "seed": run_card.seed if run_card else None,
+        "seed": trained.settings.seed if trained.settings else None,
         "steps": run_card.steps if run_card else None,
         "weights": trained.weights,
         "trained_steps": trained.card.step,

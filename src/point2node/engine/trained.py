@@ -14,6 +14,12 @@ from point2node.engine.weights import WeightsCard, read_weights
 from point2node.models.network import Network
 
 SUFFIX = ".safetensors"
+MISSING = {
+    "best": "Let the training reach its first validation, or use --weights last.",
+    "last": "Let the training reach its first checkpoint.",
+    "calibrated": "Run 'point2node calibrate' on it first.",
+}
+"""Which weights a run may have, and what to do where it has none of them."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,7 +30,7 @@ class Trained:
     network: Network
     card: WeightsCard
     weights: str
-    """Which of a run's weights: best or last."""
+    """Which of a run's weights: best, last or calibrated."""
     run: RunFolder | None = None
     """None for shipped weights and single files."""
     run_card: RunCard | None = None
@@ -41,15 +47,15 @@ def shipped_weights() -> tuple[str, ...]:
 
 
 def load_trained(name: str, weights: str = "best") -> Trained:
-    """The trained network called ``name``; of a run its ``weights``, best or last."""
+    """The trained network called ``name``; of a run its ``weights``: best, last or calibrated."""
     path = Path(name)
     if path.is_dir() and (RunFolder(path).exists or name not in shipped_weights()):  # a folder of scans may be "rooms"
         run = RunFolder(path)
         run_card, settings = run.read_card(), run.read_settings()
-        file = run.best if weights == "best" else run.last
+        file = path / f"{weights}{SUFFIX}"
         if not file.is_file():
-            remedy = "Let the training reach its first validation, or use --weights last."
-            raise InputError(file, expected=f"the {weights} weights of the run", found="none yet", remedy=remedy)
+            expected = f"the {weights} weights of the run"
+            raise InputError(file, expected=expected, found="none yet", remedy=MISSING[weights])
         network, card = read_weights(file)
         return Trained(run.name, network, card, weights, run, run_card, settings)
     if path.is_file():
