@@ -43,7 +43,6 @@ def main() -> None:
         name=given.name,
         sha256=hashlib.sha256(content).hexdigest(),
         settings=settings,
-        seed=settings.seed,
         steps=weights.step,
         hours=round(seconds / 3600, 2),
         samples_per_second=round(weights.step * settings.batch_size / seconds, 2),

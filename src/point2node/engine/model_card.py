@@ -27,7 +27,6 @@ class ModelCard(Strict):
     """Which made them."""
     settings: Settings
     """All that the command means, so that the share it held back for validation can be scored again."""
-    seed: int
     steps: int
     hours: float
     """Of training, on the machine named."""
