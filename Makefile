@@ -4,7 +4,7 @@ PYTHON ?= python3
 export GOMP_SPINCOUNT ?= 10000
 VENV := .venv
 BIN := $(VENV)/bin
-RUNS ?= runs
+RUNS ?= experiments/runs
 PEERS := .venv-peers
 
 .PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms table-modelnet10 table-ablation table-peers clean

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from point2node.core import memory
+
 RESULTS = Path(__file__).parent / "results"
 
 
@@ -37,9 +39,11 @@ def alternate(forms: Mapping[str, Callable[[], object]], rounds: int = 5) -> dic
 
 
 def own_peak_megabytes() -> float:
-    """The peak of this process from Linux's own record: ``ru_maxrss`` would start at the peak of its parent."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1e3
+    """The peak of this process; only Linux tells it."""
+    peak = memory.own_peak_megabytes()
+    if peak is None:
+        raise RuntimeError("memory is measured on Linux only")
+    return peak
 
 
 def write_rows(name: str, rows: list[Row]) -> None:

@@ -56,7 +56,7 @@ def make_table(runs: Path, modelnet10: Path | None) -> None:
             folder = runs / f"{task.preset}-{name.split()[0].replace('++', '2').lower()}"
             run = train_once(folder, task.preset, (*task.words, *words), data)
             result = score_once(run, task.split, data)
-            found = costs(run) | {"task": task.name, "network": name, "result": result}
+            found = costs_once(run) | {"task": task.name, "network": name, "result": result}
             figures.append(found)
             rows.append(
                 (
@@ -74,14 +74,23 @@ def make_table(runs: Path, modelnet10: Path | None) -> None:
     write_table("peers", commands, columns, rows, figures)
 
 
+def costs_once(run: RunFolder) -> dict[str, Any]:
+    """What the network costs, which is kept in the run folder."""
+    file = run.path / "costs.json"
+    if not file.is_file():
+        run.write_json(file, costs(run))
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    return found
+
+
 def costs(run: RunFolder) -> dict[str, Any]:
     """Seconds of a training epoch, milliseconds a cloud, geometry included, and the peak of the training process."""
     settings, card = run.read_settings(), run.read_card()
     seconds = training_seconds(run.history, settings.batch_size * settings.points)
     samples = card.steps * settings.batch_size
     epoch = card.training if card.task == "classification" else 1000  # of scenes a thousand blocks stand for an epoch
-    peak = json.loads((run.path / "memory.json").read_text(encoding="utf-8"))
-    return {"epoch_seconds": seconds / samples * epoch, "inference_ms": inference_ms(run), **peak}
+    peak = json.loads(run.summary.read_text(encoding="utf-8"))["peak_megabytes"]
+    return {"epoch_seconds": seconds / samples * epoch, "inference_ms": inference_ms(run), "peak_megabytes": peak}
 
 
 def inference_ms(run: RunFolder) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -23,19 +22,12 @@ def point2node(*words: str | Path) -> None:
 
 
 def train_once(run: Path, preset: str, words: Sequence[str], data: Path | None) -> RunFolder:
-    """The finished run in the folder ``run``; its costs are kept beside its weights."""
+    """The finished run in the folder ``run``."""
     folder = RunFolder(run)
     if folder.finished:
         return folder
     arguments = ["--resume", str(run)] if folder.exists else [preset, *words, "--out", str(run), *_given(data)]
-    command = [sys.executable, "-m", "point2node", "train", *arguments]
-    print("$ " + " ".join(command[2:]), flush=True)
-    process = subprocess.Popen(command)
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        raise subprocess.CalledProcessError(process.returncode, command)
-    folder.write_json(run / "memory.json", {"peak_megabytes": round(usage.ru_maxrss / 1e3)})
+    point2node("train", *arguments)
     return folder
 
 

@@ -1,7 +1,7 @@
 import pytest
 
 from point2node.engine.history import COLUMNS
-from point2node.report.curve import draw_curve
+from point2node.report.curve import SCENES, SHAPES, draw_curve
 
 HEADING = ",".join(COLUMNS) + "\n"
 
@@ -29,3 +29,10 @@ def test_the_same_history_gives_the_same_picture_and_another_another(tmp_path):
         draw_curve(tmp_path / name, tmp_path / f"{name}.png", "a run")
     pictures = [(tmp_path / f"{name}.png").read_bytes() for name in "abc"]
     assert pictures[0] == pictures[1] != pictures[2]
+
+
+def test_scenes_and_shapes_are_drawn_with_the_scores_that_they_are_judged_by(tmp_path):
+    (tmp_path / "history.csv").write_text(HEADING + "10,0,,,,,0.9,0.8,0.3\n")
+    for name, figures in (("scenes", SCENES), ("shapes", SHAPES)):
+        draw_curve(tmp_path / "history.csv", tmp_path / f"{name}.png", "a run", figures)
+    assert (tmp_path / "scenes.png").read_bytes() != (tmp_path / "shapes.png").read_bytes()

@@ -69,6 +69,13 @@ def test_calibrated_weights_decide_alike_and_are_no_worse_in_likelihood(run):
     assert scored["oa"] == pytest.approx(evaluate(run)["oa"], abs=0.02)  # only the mean of several votes may differ
 
 
+def test_calibrated_weights_keep_the_votes_that_they_were_calibrated_with(run):
+    result = point2node("calibrate", run, "--votes", "2")
+    assert result.exit_code == 0, result.output
+    assert evaluate(run, "--split", "val", "--weights", "calibrated")["protocol"]["votes"] == 2
+    assert evaluate(run, "--split", "val")["protocol"]["votes"] == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
@@ -175,8 +182,10 @@ def test_the_ablation_is_a_sweep_of_normal_runs_with_the_paper_s_delta_beside(ro
     runs = sorted(path.name for path in tmp_path.iterdir())
     assert runs == [f"tiny-{variant}-seed{seed}" for variant in ("baseline", "self_only") for seed in (0, 1)]
     assert "not measured" in result.stdout
+    for weights in tmp_path.glob("*/*.safetensors"):
+        weights.unlink()  # too large to keep for every run of a table; the results are not
     again = point2node(*words, "--data", room_store, "--out", tmp_path)
-    assert again.exit_code == 0
+    assert again.exit_code == 0, again.output
     assert again.stdout.count("finished already") == 4
     assert "scoring" not in again.stderr
 

@@ -35,23 +35,30 @@ def test_networks_are_compared_in_one_table_and_trained_only_once(room_store, tm
         assert found["inference_ms"] > 0
         assert found["peak_megabytes"] > 50
         assert found["result"]["protocol"]["split"] == "test"
-    weights = sorted((tmp_path / "runs").glob("*/last.safetensors"))
-    assert len(weights) == 2
-    before = [file.stat().st_mtime_ns for file in weights]
+    weights = sorted((tmp_path / "runs").glob("*/*.safetensors"))
+    assert len({file.parent for file in weights}) == 2
+    for file in weights:
+        file.unlink()  # what was measured is kept apart from them
     peers.make_table(tmp_path / "runs", room_store)
-    assert [file.stat().st_mtime_ns for file in weights] == before
+    assert (results / "peers.md").read_text() == table
+    assert not any(file.exists() for file in weights)
 
 
 def test_shapes_are_trained_scored_and_calibrated_once(shape_store, tmp_path, results, monkeypatch):
-    words = (*QUICK, "classes=null", "points=512", "width=1", "validation_share=0.2", "warmup_steps=1", "votes=2")
-    monkeypatch.setattr(modelnet10, "WORDS", words)
+    words = (*QUICK, "classes=null", "points=512", "width=1", "validation_share=0.2", "warmup_steps=1")
+    for name, value in {"SHARED": words, "FIRST": (), "SECOND": ("learning_rate=0.0005",), "VOTES": 2}.items():
+        monkeypatch.setattr(modelnet10, name, value)
     modelnet10.make_table(tmp_path / "runs", shape_store)
-    rows = [line.split("|")[1].strip() for line in (results / "modelnet10.md").read_text().splitlines()[2:]]
-    assert rows == ["1 vote", "2 votes"]
-    figures = json.loads((results / "modelnet10.json").read_text())["figures"]
-    assert figures["result"]["units"] == 4
-    assert figures["calibration"]["temperature"] > 0
-    files = [tmp_path / "runs" / "point2node-seed0" / name for name in ("last.safetensors", "calibration.json")]
+    rows = [line.split("|") for line in (results / "modelnet10.md").read_text().splitlines()[2:]]
+    assert [(row[1].strip(), row[5].strip()) for row in rows] == [("6", "1"), ("6", "2"), ("12", "1"), ("12", "2")]
+    for found in json.loads((results / "modelnet10.json").read_text())["figures"]:
+        assert found["result"]["units"] == 4
+        assert found["calibration"]["temperature"] > 0
+    files = [
+        tmp_path / "runs" / run / name
+        for run in ("first", "second")
+        for name in ("last.safetensors", "calibration.json")
+    ]
     before = [file.stat().st_mtime_ns for file in files]
     modelnet10.make_table(tmp_path / "runs", shape_store)
     assert [file.stat().st_mtime_ns for file in files] == before

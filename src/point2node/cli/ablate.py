@@ -69,15 +69,14 @@ def _read_seeds(text: str) -> list[int]:
 
 
 def _score_once(run: RunFolder, data: Path | None) -> None:
-    """Score the held-out split, unless that was done with these weights."""
+    """Score the held-out split, unless that was done with the best weights, which need not be there any more."""
     from point2node.engine.scoring import choose_device, keep_result, open_scored_data, result_of, score_split
     from point2node.engine.trained import load_trained
 
-    trained = load_trained(str(run.path))
-    assert trained.settings is not None
-    for file in run.evaluations.glob(f"{trained.settings.test_split}-best-*.json"):
-        if json.loads(file.read_text(encoding="utf-8")).get("trained_steps") == trained.card.step:
+    for file in run.evaluations.glob(f"{run.read_card().test_split}-best-*.json"):
+        if json.loads(file.read_text(encoding="utf-8")).get("trained_steps") == run.best_step:
             return
+    trained = load_trained(str(run.path))
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
     with progress(f"scoring {run.name}") as report:

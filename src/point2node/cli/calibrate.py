@@ -16,7 +16,9 @@ def calibrate(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")],
     data: Annotated[Path | None, typer.Option(help="A store or a raw data set; the run's own if not given.")] = None,
     split: Annotated[str, typer.Option(help="The split to find the temperature on; never one of training.")] = "val",
-    votes: Annotated[int | None, typer.Option(min=1, help="How often each block or shape is labelled anew.")] = None,
+    votes: Annotated[
+        int | None, typer.Option(min=1, help="How often each block or shape is labelled anew; the copy keeps it.")
+    ] = None,
     weights: Annotated[Which, typer.Option(help="Which weights of the run.")] = Which.best,
 ) -> None:
     """Find the temperature of a run's weights on held-out data, and fold it into a copy of them.
@@ -49,7 +51,9 @@ def calibrate(
         found = fit(network, trained.card, store, part, protocol, report)
     result = {"run": trained.name, "weights": weights.value, "trained_steps": trained.card.step, **found.as_dict()}
     folder = trained.run.path
-    write_weights(trained.run.calibrated, network.state_dict(), trained.card)
+    write_weights(
+        trained.run.calibrated, network.state_dict(), trained.card.model_copy(update={"votes": protocol.votes})
+    )
     draw_reliability(result, folder / "reliability.png", trained.name)
     trained.run.write_json(folder / "calibration.json", result)
     before, after = (100 * result[when]["ece"] for when in ("before", "after"))

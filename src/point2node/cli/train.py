@@ -112,14 +112,14 @@ def conclude(run: RunFolder, outcome: Outcome | None) -> None:
     """Draw the curve and say in one line how the training ended."""
     if not is_first_process():
         return
-    from point2node.report.curve import draw_curve
+    from point2node.report.curve import SCENES, SHAPES, draw_curve
 
+    if outcome is not None or not run.curve.is_file():
+        figures = SHAPES if run.read_card().task == "classification" else SCENES
+        draw_curve(run.history, run.curve, run.name, figures)
     if outcome is None:
-        if not run.curve.is_file():
-            draw_curve(run.history, run.curve, run.name)
         print(f"{run.path}: finished already")
         return
-    draw_curve(run.history, run.curve, run.name)
     if not outcome.finished:
         print(
             f"point2node: stopped at step {outcome.step} of {outcome.summary['steps']}; "

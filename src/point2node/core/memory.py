@@ -1,9 +1,10 @@
-"""How this process keeps the memory that it frees."""
+"""The memory of this process: how it keeps what it frees, and the most that it ever had."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
+from pathlib import Path
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's <malloc.h>
 KEPT = 2**30
@@ -23,3 +24,11 @@ def keep_freed_memory() -> None:
     if mallopt is not None:  # musl, another C library, has none
         mallopt(M_MMAP_THRESHOLD, LARGEST)
         mallopt(M_TRIM_THRESHOLD, KEPT)
+
+
+def own_peak_megabytes() -> float | None:
+    """The peak of this process from Linux's own record, elsewhere None: ``ru_maxrss`` begins at its parent's peak."""
+    status = Path("/proc/self/status")
+    if not status.is_file():
+        return None
+    return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1e3

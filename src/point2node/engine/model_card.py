@@ -13,6 +13,15 @@ from point2node.data.manifest import Strict
 from point2node.engine.settings import Settings
 
 
+class Training(Strict):
+    """A training that the one of the card began from."""
+
+    command: str
+    steps: int
+    hours: float
+    samples_per_second: float
+
+
 class ModelCard(Strict):
     """Everything that a person should know before using the weights."""
 
@@ -32,6 +41,8 @@ class ModelCard(Strict):
     """Of training, on the machine named."""
     machine: str
     samples_per_second: float
+    before: tuple[Training, ...] = ()
+    """The trainings that came before, the first one first, if the weights were not drawn at random."""
     calibration: dict[str, Any] | None
     """Of the confidence: the temperature that is folded into the weights, the data it was found on, and the expected
     error with its bins before and after; null if it was not done."""

@@ -75,6 +75,15 @@ class RunFolder:
         """Whether its training came to its end."""
         return self.summary.is_file()
 
+    @property
+    def best_step(self) -> int | None:
+        """The step of a finished run's best weights; None where it is not finished."""
+        if not self.finished:
+            return None
+        summary = json.loads(self.summary.read_text(encoding="utf-8"))
+        best: int | None = summary["best_step"]
+        return summary["steps"] if best is None else best  # nothing was held back to choose by
+
     def create(self, settings: Settings, card: RunCard) -> None:
         """Begin the folder; the card comes last, so that where it is, the settings are too."""
         try:

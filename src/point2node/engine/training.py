@@ -19,6 +19,7 @@ from lightning_fabric import Fabric
 from torch import Tensor
 
 from point2node.core.errors import InputError
+from point2node.core.memory import own_peak_megabytes
 from point2node.data.batches import Batch, BatchLoader, SampleSource
 from point2node.data.locking import alone_in
 from point2node.data.samples import RoomBlocks, ShapeClouds
@@ -201,6 +202,7 @@ def train(
         "resumed_at": progress.step - clock.steps,
         "waited_for_data": round(clock.waiting_share, 4),
         "points_per_second": round(clock.overall_speed),
+        "peak_megabytes": own_peak_megabytes(),
     }
     if finished and fabric.is_global_zero:
         if progress.best_step is None:  # nothing was held back to choose by

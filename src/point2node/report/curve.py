@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from point2node.data.files.replacing import replacing
 from point2node.engine.history import read_history
 
-FIGURES = {"accuracy": "training accuracy", "val_oa": "validation OA", "val_miou": "validation mIoU"}
+SCENES = {"accuracy": "training accuracy", "val_oa": "validation OA", "val_miou": "validation mIoU"}
+SHAPES = {"accuracy": "training accuracy", "val_oa": "validation OA", "val_macc": "validation mAcc"}
 
 
-def draw_curve(history: Path, picture: Path, title: str) -> None:
-    """Draw the history of a run as a PNG."""
+def draw_curve(history: Path, picture: Path, title: str, figures: Mapping[str, str] = SCENES) -> None:
+    """Draw the history of a run as a PNG, with the scores that ``figures`` names: those of scenes, or of shapes."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -22,7 +24,7 @@ def draw_curve(history: Path, picture: Path, title: str) -> None:
     losses.plot(*_points(rows, "loss"), color="tab:blue", linewidth=1.2)
     losses.set(title="training loss", xlabel="step")
     losses.set_ylim(bottom=0)
-    for column, label in FIGURES.items():
+    for column, label in figures.items():
         steps, values = _points(rows, column)
         if steps:
             scores.plot(steps, values, label=label, linewidth=1.2, marker="" if column == "accuracy" else "o")
