@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from playwright.sync_api import sync_playwright
 
-from point2node.cli.demo import demo
+from point2node.cli.demo import WEIGHTS, demo
 
 IMAGE = Path(__file__).parent / "images" / "page.png"
 CHROMIUM = "/usr/bin/chromium"
@@ -21,7 +21,7 @@ SIZE = (1200, 860)
 def main() -> None:
     """Write the picture."""
     with TemporaryDirectory() as folder, sync_playwright() as playwright:
-        demo(Path(folder), room=0, weights=None)
+        demo(Path(folder), room=0, weights=WEIGHTS)
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
         page.goto((Path(folder) / "demo_room.html").as_uri())

@@ -3,7 +3,7 @@
 python docs/ship_weights.py RUN NAME WORDS.yaml EVALUATION.json...
 
 The calibrated weights of the run are taken, or the best ones where 'point2node calibrate' has not been run. WORDS.yaml
-holds what only a person can say: what, data, licence, command, machine and limits.
+holds what only a person can say: what, data, licence, command, machine, limits, and the trainings before.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from point2node.engine.history import training_seconds
+from point2node.engine.history import read_history, training_seconds
 from point2node.engine.model_card import ModelCard
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.weights import read_weights
@@ -39,13 +39,14 @@ def main() -> None:
     settings = run.read_settings()
     seconds = training_seconds(run.history, settings.batch_size * settings.points)
     _, weights = read_weights(file)
+    steps = max(int(row["step"]) for row in read_history(run.history))  # the best weights may be of an earlier one
     card = ModelCard(
         name=given.name,
         sha256=hashlib.sha256(content).hexdigest(),
-        settings=settings,
+        settings=settings.model_copy(update={"start": settings.start and Path(settings.start).name}),
         steps=weights.step,
         hours=round(seconds / 3600, 2),
-        samples_per_second=round(weights.step * settings.batch_size / seconds, 2),
+        samples_per_second=round(steps * settings.batch_size / seconds, 2),
         calibration=json.loads(calibration.read_text()) if calibration.is_file() else None,
         figures=tuple(_figures(json.loads(one.read_text())) for one in given.evaluations),
         **yaml.safe_load(given.words.read_text()),

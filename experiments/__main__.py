@@ -15,7 +15,7 @@ def main() -> None:
     """Make the table that the command line names."""
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     parser.add_argument("table", choices=TABLES)
-    parser.add_argument("--runs", type=Path, default=Path("runs"), help="where the run folders are")
+    parser.add_argument("--runs", type=Path, default=Path("experiments/runs"), help="where the run folders are")
     parser.add_argument("--modelnet10", type=Path, help="the folder of ModelNet10's h5 files")
     given = parser.parse_args()
     if given.table != "ablation" and not (given.modelnet10 and given.modelnet10.is_dir()):

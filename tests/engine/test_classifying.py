@@ -55,3 +55,11 @@ def test_what_cannot_be_named_is_refused(classifier):
         classifier(PointCloud(np.zeros((4, 3))), up="w")
     with pytest.raises(InputError, match="point2node predict"):
         ShapeClassifier(Trained("rooms", HeightNetwork(), card(), "best"))
+
+
+def test_votes_are_those_of_the_weights_unless_told_otherwise(classifier):
+    shape = PointCloud(np.random.default_rng(0).normal(size=(2000, 3)))
+    told = classifier.trained.card.votes
+    assert classifier(shape) == classifier(shape, votes=told) != classifier(shape, votes=told + 1)
+    with pytest.raises(InputError, match="votes: expected 1 or more, found 0"):
+        classifier(shape, votes=0)

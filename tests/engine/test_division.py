@@ -130,3 +130,22 @@ def test_weights_of_shapes_follow_the_shapes_that_are_learnt_from(shapes):
 
 def test_without_balance_there_are_no_weights(areas):
     assert class_weights(quick(), areas, divide(fold(5), areas).training) is None
+
+
+def test_training_looks_at_some_validation_scenes_and_evaluate_at_all(tmp_path):
+    store = write_scenes(tmp_path / "store", {"train": ("a",), "val": ("b", "c", "d")})
+    part = find_part(quick("validation_scenes=2"), store, "val")
+    assert part.scenes == ("b", "c", "d")
+    assert part.first(2).scenes == ("b", "c")
+    assert part.first(None).scenes == part.scenes
+
+
+def test_parts_know_what_they_share(areas, shapes):
+    division = divide(fold(5), areas)
+    assert find_part(None, areas, "Area_1").overlaps(division.training)
+    assert not find_part(None, areas, "Area_5").overlaps(division.training)
+    assert not division.validation.overlaps(division.training)
+    shared = divide(load_preset("modelnet10", ["validation_share=0.1"]), shapes)
+    assert find_part(None, shapes, "train").overlaps(shared.training)
+    assert not shared.validation.overlaps(shared.training)
+    assert not find_part(None, shapes, "test").overlaps(shared.training)

@@ -3,7 +3,7 @@ import csv
 import pytest
 
 from point2node.core.errors import InputError
-from point2node.engine.history import COLUMNS, History, read_history
+from point2node.engine.history import COLUMNS, History, read_history, training_seconds
 
 
 def write(folder, rows, step=0):
@@ -64,3 +64,10 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
     (tmp_path / "history.csv").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(InputError, match="the history of a run"):
         read_history(tmp_path / "history.csv")
+
+
+def test_training_time_is_summed_over_the_speed_of_each_stretch(tmp_path):
+    (tmp_path / "history.csv").write_text(
+        ",".join(COLUMNS) + "\n10,0,2,0.1,0.001,100,,,\n10,0,,,,,0.4,0.3,0.2\n30,0,2,0.1,0.001,50,,,\n"
+    )
+    assert training_seconds(tmp_path / "history.csv", points_in_step=5) == pytest.approx(10 * 5 / 100 + 20 * 5 / 50)

@@ -92,3 +92,10 @@ def test_points_without_a_position_and_points_below_the_floor_are_counted(rooms,
     texts = doubts(rooms[0].with_(xyz=xyz), labeller)
     assert any(text.startswith("3 points have no position") for text in texts)
     assert any(text.startswith("5 points lie more than 0.3 m below") for text in texts)
+
+
+def test_two_fixes_at_once_leave_each_other_alone(rooms, labeller):
+    cloud = rooms[0].with_(xyz=rooms[0].xyz * 1000, rgb=np.full((len(rooms[0]), 3), 255))
+    mended, done = apply_fixes(Options(), examine_cloud(cloud, labeller, Options()))
+    assert done == ["--scale 0.001", "--no-color"]
+    assert (mended.scale, mended.color) == (0.001, False)

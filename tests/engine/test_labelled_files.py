@@ -213,3 +213,16 @@ def test_nothing_is_left_where_writing_fails(tmp_path):
 def test_the_sidecar_is_plain_json(tmp_path):
     path = labelled(some_cloud()).write(tmp_path / "out.npz")
     assert json.loads(sidecar_path(path).read_text())["unlabelled"] == 255
+
+
+def test_a_point_without_a_label_does_not_fit_into_old_las_formats(tmp_path):
+    header = laspy.LasHeader(point_format=3, version="1.2")
+    las = laspy.LasData(header)
+    las.x, las.y, las.z = np.zeros((3, 40))
+    las.write(tmp_path / "scan.las")
+    result = labelled(read(tmp_path / "scan.las"))
+    assert result.write(tmp_path / "whole.las").suffix == ".las"
+    result.labels[0] = result.unlabelled
+    path = result.write(tmp_path / "out.las")
+    assert path.suffix == ".ply"
+    assert read(path).labels[0] == result.unlabelled

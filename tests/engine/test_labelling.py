@@ -175,6 +175,14 @@ def test_clouds_without_a_single_position_are_refused(cloud, message):
         height_labeller()(cloud)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "name"), [({"votes": 0}, "votes"), ({"thin": np.nan}, "thin"), ({"thin": -1}, "thin")]
+)
+def test_options_that_mean_nothing_are_refused(wrong, name):
+    with pytest.raises(InputError, match=f"{name}: expected"):
+        Options(**wrong)
+
+
 def test_wrong_options_are_named():
     with pytest.raises(InputError, match="scale"):
         height_labeller()(room(10), Options(scale=0))

@@ -38,7 +38,19 @@ def test_the_last_layer_stays_new_where_the_classes_are_others(finished, tmp_pat
     assert all(torch.equal(network.state_dict()[name], expected.state_dict()[name]) for name in kept)
 
 
-@pytest.mark.parametrize("word", ["width=2", "features=[]", "variant=baseline"])
+@pytest.mark.parametrize("features", ["[]", "[normals]"])
+def test_another_input_is_refused_even_where_it_is_as_wide(finished, rooms, features):
+    card = card_of(quick(f"features={features}"), rooms)
+    with pytest.raises(InputError, match=r"features: expected xyz \+ rgb, the input of .*finished, found xyz"):
+        start_from(card.build(), card, str(finished.path))
+
+
+def test_another_frame_is_told(finished, rooms):
+    card = card_of(quick("frame=block"), rooms)
+    assert "which saw blocks in the frame of the room" in start_from(card.build(), card, str(finished.path))
+
+
+@pytest.mark.parametrize("word", ["width=2", "variant=baseline"])
 def test_another_network_is_refused_in_one_line(finished, rooms, word):
     card = card_of(quick(word), rooms)
     with pytest.raises(InputError, match=r"finished: expected .*, found "):

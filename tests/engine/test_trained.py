@@ -28,6 +28,9 @@ def test_a_file_needs_nothing_beside_it(finished, tmp_path):
     shutil.copy(finished.best, tmp_path / "mine.safetensors")
     found = load_trained(str(tmp_path / "mine.safetensors"))
     assert (found.name, found.run, found.settings) == ("mine", None, None)
+    for name in (str(tmp_path / "mine.safetensors"), "rooms"):
+        with pytest.raises(InputError, match="--weights: expected a run folder"):
+            load_trained(name, "calibrated")
 
 
 def test_shipped_weights_are_found_by_name(finished, tmp_path, monkeypatch):

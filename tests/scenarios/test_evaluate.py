@@ -54,7 +54,7 @@ def test_the_json_has_every_score_and_the_protocol(run):
     assert found["ece"] is not None
 
 
-def test_calibrated_weights_decide_alike_and_are_no_worse_in_likelihood(run):
+def test_calibrated_weights_decide_alike_and_score_as_calibration_said(run):
     result = point2node("calibrate", run)
     assert result.exit_code == 0, result.output
     found = json.loads((run / "calibration.json").read_text())
@@ -88,6 +88,29 @@ def test_a_temperature_is_found_once_and_never_on_what_was_trained_on(run, argum
     result = point2node("calibrate", run, *arguments)
     assert result.exit_code == 2
     assert told in result.output
+
+
+def test_an_area_that_was_trained_on_calibrates_nothing(folds):
+    result = point2node("calibrate", folds[4], "--split", "Area_1")
+    assert result.exit_code == 2
+    assert "--split: expected data that training has not seen, found Area_1" in result.stderr
+
+
+def test_weights_of_voxel_scores_are_calibrated_on_points(room_store, tmp_path):
+    words = (*QUICK, "voxel=0.05", "--data", room_store, "--out", tmp_path / "run")
+    assert point2node("train", "tiny", *words).exit_code == 0
+    result = point2node("calibrate", tmp_path / "run")
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "run" / "calibration.json").read_text())
+    assert found["protocol"]["unit"] == "point"
+    assert found["after"]["bins"]
+
+
+def test_an_output_that_cannot_be_written_is_refused_before_scoring(run, tmp_path):
+    result = point2node("evaluate", run, "--out", tmp_path / "nowhere" / "a.json")
+    assert result.exit_code == 2
+    assert "expected a file in a folder that is there" in result.stderr
+    assert "scoring" not in result.stderr
 
 
 def test_the_validation_of_training_is_what_evaluate_says(run):
@@ -155,7 +178,8 @@ def test_six_folds_are_pooled_by_their_counts(folds, tmp_path):
     assert pooled["miou"] != pytest.approx(pooled["mean_of_folds"]["miou"], abs=1e-9)
     shown = point2node("report", tmp_path / "six.json")
     assert shown.exit_code == 0, shown.output
-    assert "not stated" in shown.stdout or "published" in shown.stdout
+    assert "6-fold" in shown.stdout
+    assert "not stated" in shown.stdout
 
 
 def test_six_folds_with_an_area_twice_are_refused(folds):

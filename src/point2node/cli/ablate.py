@@ -73,8 +73,11 @@ def _score_once(run: RunFolder, data: Path | None) -> None:
     from point2node.engine.scoring import choose_device, keep_result, open_scored_data, result_of, score_split
     from point2node.engine.trained import load_trained
 
-    for file in run.evaluations.glob(f"{run.read_card().test_split}-best-*.json"):
-        if json.loads(file.read_text(encoding="utf-8")).get("trained_steps") == run.best_step:
+    settings = run.read_settings()
+    wanted = {"votes": settings.votes, "rule": settings.rule}
+    for file in run.evaluations.glob(f"{settings.test_split}-best-*.json"):
+        result = json.loads(file.read_text(encoding="utf-8"))
+        if result["trained_steps"] == run.best_step and wanted.items() <= result["protocol"].items():
             return
     trained = load_trained(str(run.path))
     with progress("preparing") as report:

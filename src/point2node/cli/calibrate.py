@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,32 +29,31 @@ def calibrate(
     Example: point2node calibrate runs/tiny-point2node-seed0
     """
     from point2node.engine.calibrating import calibrate as fit
-    from point2node.engine.division import TRAIN, find_part
+    from point2node.engine.division import TRAIN, divide, find_part
     from point2node.engine.protocol import protocol_of
-    from point2node.engine.scoring import choose_device, open_scored_data
+    from point2node.engine.scoring import choose_device, is_own_data, open_scored_data
     from point2node.engine.trained import load_trained
     from point2node.engine.weights import write_weights
     from point2node.report.reliability import draw_reliability
 
     if weights is Which.calibrated:
         raise InputError("--weights", expected="weights that are not calibrated yet", found=weights.value)
-    if split == TRAIN:
-        raise InputError("--split", expected="data that training has not seen", found=split)
     trained = load_trained(run, weights.value)
-    if trained.run is None:
+    if trained.run is None or trained.settings is None:
         raise InputError(run, expected="a run folder", found="weights without one")
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
     part = find_part(trained.settings, store, split)
-    protocol = protocol_of(trained.card, store, part, votes, "mean_probability")
+    if split == TRAIN or (is_own_data(trained, store) and part.overlaps(divide(trained.settings, store).training)):
+        raise InputError("--split", expected="data that training has not seen", found=split)
+    protocol = replace(protocol_of(trained.card, store, part, votes, "mean_probability"), voxel=None)
     network = trained.network.to(choose_device())
     with progress(f"calibrating {trained.name}") as report:
         found = fit(network, trained.card, store, part, protocol, report)
     result = {"run": trained.name, "weights": weights.value, "trained_steps": trained.card.step, **found.as_dict()}
     folder = trained.run.path
-    write_weights(
-        trained.run.calibrated, network.state_dict(), trained.card.model_copy(update={"votes": protocol.votes})
-    )
+    card = trained.card.model_copy(update={"votes": protocol.votes, "rule": protocol.rule})
+    write_weights(trained.run.calibrated, network.state_dict(), card)
     draw_reliability(result, folder / "reliability.png", trained.name)
     trained.run.write_json(folder / "calibration.json", result)
     before, after = (100 * result[when]["ece"] for when in ("before", "after"))

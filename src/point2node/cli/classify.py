@@ -21,7 +21,9 @@ def classify(
         str, typer.Option(help="Shipped weights by name, a run folder, or a .safetensors file.")
     ] = "modelnet10",
     up: Annotated[Up, typer.Option(help="The axis of the shape that points upwards.")] = Up.z,
-    votes: Annotated[int, typer.Option(min=1, help="How many draws of points are averaged.")] = 4,
+    votes: Annotated[
+        int | None, typer.Option(min=1, help="How many draws of points are averaged; by default as the weights say.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
     """Name single objects: the five likeliest classes of each.

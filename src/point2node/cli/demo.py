@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,10 +24,10 @@ def demo(
     ),
     room: Annotated[int, typer.Option(min=0, help="Which generated room.")] = 0,
     weights: Annotated[
-        str | None, typer.Option(help="Weights by name, run folder or file; the shipped ones if not given.")
-    ] = None,
+        str, typer.Option(help="Shipped weights by name, a run folder, or a .safetensors file.")
+    ] = WEIGHTS,
 ) -> None:
-    """Label a generated room with furniture that training never saw, and write what there is to look at.
+    """Label a generated room, mostly furnished in styles that training never saw, and write what there is to look at.
 
     Example: point2node demo --out out
     """
@@ -36,12 +35,13 @@ def demo(
     from point2node.data.rooms import generate_room
     from point2node.engine.labelling import Labeller
     from point2node.engine.scan_labelling import make_folder
+    from point2node.engine.trained import load_trained
     from point2node.report.scene_files import read_scene
     from point2node.report.scene_page import write_scene_page
     from point2node.report.stills import write_stills
 
     make_folder(out)
-    trained = _find_weights(weights, out)
+    trained = load_trained(weights)
     scanned = generate_room(SEED, room, points=POINTS, styles="held_out")
     scan, truth, page = out / "demo_room.ply", out / "demo_room_truth.ply", out / "demo_room.html"
     write(truth, scanned)
@@ -59,26 +59,6 @@ def demo(
         f"open {page} in a browser; then try 'point2node predict YOUR_SCAN', 'point2node view {target}' "
         "or 'point2node train tiny'"
     )
-
-
-def _find_weights(name: str | None, out: Path) -> Trained:
-    """The weights that were asked for, the shipped ones, or else the smallest network, trained on the spot."""
-    from point2node.engine.trained import load_trained, shipped_weights
-
-    if name is not None:
-        return load_trained(name)
-    if WEIGHTS in shipped_weights():
-        return load_trained(WEIGHTS)
-    from point2node.cli.watching import choose_watch
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.session import begin_or_resume
-    from point2node.engine.settings import load_preset
-
-    print("no weights are shipped with this version: training the smallest network first", file=sys.stderr)
-    run = RunFolder(out / "tiny")
-    with progress("preparing") as report:
-        begin_or_resume("tiny", load_preset("tiny"), None, run, choose_watch(first_process=True), report)
-    return load_trained(str(run.path))
 
 
 def _print_scores(scene: LabelledScene, trained: Trained) -> None:

@@ -46,6 +46,7 @@ def evaluate(
 
     Example: point2node evaluate runs/tiny-point2node-seed0 --json
     """
+    from point2node.data.files.replacing import check_writable, replacing
     from point2node.engine.scoring import (
         check_six_folds,
         choose_device,
@@ -62,6 +63,9 @@ def evaluate(
     if six_fold and split is not None:
         raise InputError("--six-fold", expected="no --split: each run is scored on its own area", found=split)
     all_trained = [load_trained(name, weights.value) for name in runs]
+    for file in (out, *(trained.run.evaluations for trained in all_trained if trained.run is not None)):
+        if file is not None:
+            check_writable(file)
     if six_fold:
         check_six_folds(all_trained)
     device = choose_device()
@@ -76,8 +80,6 @@ def evaluate(
         evaluations.append(evaluation)
     result = pool_folds(all_trained, evaluations) if six_fold else result_of(all_trained[0], evaluations[0])
     if out is not None:
-        from point2node.data.files.replacing import replacing
-
         with replacing(out) as stream:
             stream.write((json.dumps(result, indent=1) + "\n").encode())
     if as_json:

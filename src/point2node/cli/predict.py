@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 import time
 from enum import StrEnum
@@ -80,6 +81,8 @@ def predict(
     from point2node.engine.scans import find_jobs
     from point2node.engine.trained import load_trained
 
+    if memory is not None and not math.isfinite(memory):
+        raise InputError("--memory", expected="a number of GB", found=str(memory))
     options = Options(scale, up.value, color, votes, thin, None if memory is None else int(memory * 1e9))
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
     labeller = Labeller(load_trained(weights))

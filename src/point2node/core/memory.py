@@ -29,6 +29,5 @@ def keep_freed_memory() -> None:
 def own_peak_megabytes() -> float | None:
     """The peak of this process from Linux's own record, elsewhere None: ``ru_maxrss`` begins at its parent's peak."""
     status = Path("/proc/self/status")
-    if not status.is_file():
-        return None
-    return int(status.read_text().partition("VmHWM:")[2].split()[0]) / 1e3
+    words = status.read_text().partition("VmHWM:")[2].split() if status.is_file() else []
+    return int(words[0]) * 1024 / 1e6 if words else None  # Linux counts in KiB

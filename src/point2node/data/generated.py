@@ -12,7 +12,7 @@ from point2node.data.sources import Dataset, Scene, Source
 
 
 def list_rooms(count: int, seed: int = 0) -> Dataset:
-    """``count`` rooms, split at random; those of the test split are furnished in styles that training never sees."""
+    """``count`` rooms, split at random; those of the test split mostly in styles that training never sees."""
     if count < 1:
         raise InputError("--rooms", expected="1 or more", found=str(count))
     splits = draw_splits(count, seed)

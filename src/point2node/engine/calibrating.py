@@ -13,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from point2node.core.errors import InputError
 from point2node.data.store import Store
 from point2node.engine.division import Part
 from point2node.engine.evaluation import Evaluation, Report, evaluate
@@ -76,6 +77,8 @@ def calibrate(
     """Find the temperature on ``part``, which training must not have seen, and fold it into ``network``."""
     search = TemperatureSearch()
     before = evaluate(network, card.features, store, part, protocol, report, heard=search.add)
+    if not before.confusion.sum():
+        raise InputError(f"{store.path}, split {part.name!r}", expected="something with a label", found="nothing")
     fold_temperature(network, search.best)
     after = evaluate(network, card.features, store, part, protocol, report)
     return Calibrated(search.best, before, after)

@@ -36,21 +36,26 @@ class ShapeClassifier(WeightsAtWork):
 
     task = "classification"
 
-    def __call__(self, shape: PointCloud, *, up: str = "z", votes: int = 4, name: str = "shape") -> list[Guess]:
+    def __call__(
+        self, shape: PointCloud, *, up: str = "z", votes: int | None = None, name: str = "shape"
+    ) -> list[Guess]:
         """Every class with its probability, the likeliest first. The same shape gives the same guesses.
 
         Args:
             shape: a mesh, which is sampled by area, or a cloud.
             up: the axis of the shape that points upwards, where training shapes have their z.
-            votes: how many draws of points the probabilities are the mean of.
+            votes: how many draws of points the probabilities are the mean of; as many as the weights say if not given.
             name: for messages.
         """
+        votes = self.trained.card.votes if votes is None else votes
+        if votes < 1:
+            raise InputError("votes", expected="1 or more", found=str(votes))
         xyz = self._points(shape, up, name)
         probabilities = torch.stack([self._vote(xyz, vote, name) for vote in range(votes)]).mean(dim=0)
         order = probabilities.argsort(descending=True, stable=True)
         return [Guess(self.classes[place].name, float(probabilities[place])) for place in order.tolist()]
 
-    def read(self, path: Path, *, up: str = "z", votes: int = 4) -> list[Guess]:
+    def read(self, path: Path, *, up: str = "z", votes: int | None = None) -> list[Guess]:
         """The guesses for a file."""
         return self(read(path), up=up, votes=votes, name=str(path))
 

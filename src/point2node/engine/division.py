@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,16 @@ class Part:
     def __len__(self) -> int:
         return len(self.scenes) if self.shapes is None else len(self.shapes)
 
+    def first(self, count: int | None) -> Part:
+        """At most so many of the scenes; shapes are quick, and all of them stay."""
+        return replace(self, scenes=self.scenes[:count])
+
+    def overlaps(self, other: Part) -> bool:
+        """Whether both hold the same scene, or shape."""
+        if self.shapes is None or other.shapes is None:
+            return not set(self.scenes).isdisjoint(other.scenes)
+        return self.split == other.split and bool(np.isin(self.shapes, other.shapes).any())
+
 
 @dataclass(frozen=True)
 class Division:
@@ -50,7 +60,8 @@ def divide(settings: Settings, store: Store) -> Division:
     """Training and validation, without the held-out split.
 
     Data with a split "val" is validated on it; otherwise a share of the training scenes, or of the shapes of each
-    class, is drawn by ``split_seed``. The held-out split is never looked at.
+    class, is drawn by ``split_seed``. The held-out split is never looked at. Of the validation scenes, training
+    itself looks at the first ``validation_scenes``.
     """
     random = np.random.default_rng([settings.split_seed, 20])
     if store.manifest.task == "classification":
@@ -69,7 +80,7 @@ def divide(settings: Settings, store: Store) -> Division:
         scenes = tuple(scene for number, scene in enumerate(scenes) if number not in chosen)
     if not scenes:
         raise InputError(store.path, expected="scenes to train on", found=f"only {', '.join(store.splits) or 'none'}")
-    return Division(Part(TRAIN, scenes), Part(VALIDATION, validation[: settings.validation_scenes]))
+    return Division(Part(TRAIN, scenes), Part(VALIDATION, validation))
 
 
 def _divide_shapes(store: Store, share: float, random: np.random.Generator) -> Division:

@@ -101,10 +101,10 @@ def examine_cloud(cloud: PointCloud, labeller: Labeller, options: Options, name:
 
 def apply_fixes(options: Options, card: InputCard) -> tuple[Options, list[str]]:
     """The options with every obvious fix of the card, and what was done."""
-    done = []
+    given, done = options, []
     for doubt in card.doubts:
         if doubt.fix is not None:
-            changed = {key: value for key, value in vars(doubt.fix).items() if value != getattr(options, key)}
+            changed = {key: value for key, value in vars(doubt.fix).items() if value != getattr(given, key)}
             options = replace(options, **changed)
             done.append(doubt.option)
     return options, done

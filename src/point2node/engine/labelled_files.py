@@ -95,6 +95,6 @@ def _fits_las(labelled: Labelled) -> bool:
     """Every point needs a position there, and old point formats keep a class in five bits."""
     origin = labelled.cloud.origin
     narrow = isinstance(origin, LasOrigin) and origin.header.point_format.id < FIRST_WITH_WIDE_CLASSES
-    values = [one.value for one in labelled.classes]
+    values = [*(one.value for one in labelled.classes), int(labelled.labels.max(initial=0))]
     fits = min(values) >= 0 and max(values) <= (LARGEST_NARROW_CLASS if narrow else 255)
     return fits and bool(np.isfinite(labelled.cloud.xyz).all())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -45,6 +46,12 @@ class Options:
     memory: int | None = None
     """Bytes to stay below; 60 % of what is free if not given."""
 
+    def __post_init__(self) -> None:
+        if self.votes < 1:
+            raise InputError("votes", expected="1 or more", found=str(self.votes))
+        if not (math.isfinite(self.thin) and self.thin >= 0):
+            raise InputError("thin", expected="metres, 0 or more", found=str(self.thin))
+
 
 class Labeller(WeightsAtWork):
     """Trained weights for scenes, ready to label any cloud."""
@@ -63,7 +70,11 @@ class Labeller(WeightsAtWork):
         report: Report = lambda done, total, name: None,
         name: str = "cloud",
     ) -> Labelled:
-        """Label every point that has a position. The same cloud and options give the same labels."""
+        """Label every point that has a position.
+
+        The same cloud and options give the same labels; a cloud too large for the free memory is cut into strips, so
+        that ``options.memory`` has to be given to have the same strips.
+        """
         options = options or Options()
         placement = place(cloud, options.scale, options.up, name)
         self._check_features(cloud, name)

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from point2node._version import __version__
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import TEMPORARY, replacing
+from point2node.data.files.replacing import TEMPORARY, reason, replacing
 from point2node.data.manifest import ClassEntry, Strict, dump_json
 from point2node.data.store import Store
 from point2node.engine.settings import Settings, read_settings
@@ -122,7 +122,10 @@ class RunFolder:
 
     def write_json(self, path: Path, content: Any) -> None:
         """Write one of the folder's JSON files, whole or not at all."""
-        path.parent.mkdir(exist_ok=True)
+        try:
+            path.parent.mkdir(exist_ok=True)
+        except OSError as error:
+            raise InputError(path.parent, expected="a folder that can be written", found=reason(error)) from error
         with replacing(path) as stream:
             stream.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
 

@@ -48,6 +48,11 @@ def open_scored_data(trained: Trained, data: Path | None, report: Report) -> Sto
     return store
 
 
+def is_own_data(trained: Trained, store: Store) -> bool:
+    """Whether a run was trained on this very data."""
+    return trained.run_card is not None and trained.run_card.data_checksum == store.checksum
+
+
 def score_split(
     trained: Trained,
     store: Store,

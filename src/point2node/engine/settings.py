@@ -20,7 +20,7 @@ Rule = Literal["max_confidence", "mean_probability"]
 MACHINE = frozenset(
     {"num_workers", "checkpoint_seconds", "log_every", "accelerator", "devices", "num_nodes", "strategy"}
 )
-"""Settings that change how fast a run is and where, but not what comes out."""
+"""Settings that say how fast a run is and where, not what is learnt; the same bits come from the same processes."""
 
 
 class Settings(BaseModel):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from point2node.core.errors import InputError
 from point2node.engine.trained import load_trained
 from point2node.engine.weights import WeightsCard, load_tensors
 from point2node.models.network import Network
@@ -17,9 +18,13 @@ def start_from(network: Network, card: WeightsCard, name: str) -> str:
     Everything must fit but the last layer: where the classes are others, it stays as it was drawn.
     """
     trained = load_trained(name)
+    if trained.card.features != card.features:
+        expected, found = (" + ".join(("xyz", *one.features)) for one in (trained.card, card))
+        raise InputError("features", expected=f"{expected}, the input of {name}", found=found)
     given = trained.network.state_dict()
     same_classes = [one.name for one in trained.card.classes] == [one.name for one in card.classes]
     if not same_classes:
         given |= {key: tensor for key, tensor in network.state_dict().items() if key.startswith(LOGITS)}
     load_tensors(Path(name), network, given)
-    return f"begun from {name}" + ("" if same_classes else ", with a new last layer: the classes are others")
+    frames = "" if trained.card.frame == card.frame else f", which saw blocks in the frame of the {trained.card.frame}"
+    return f"begun from {name}{frames}" + ("" if same_classes else ", with a new last layer: the classes are others")

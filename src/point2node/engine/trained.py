@@ -30,7 +30,7 @@ class Trained:
     network: Network
     card: WeightsCard
     weights: str
-    """Which of a run's weights: best, last or calibrated."""
+    """Which of a run's weights: best, last or calibrated; "shipped", or the name of a single file."""
     run: RunFolder | None = None
     """None for shipped weights and single files."""
     run_card: RunCard | None = None
@@ -58,6 +58,8 @@ def load_trained(name: str, weights: str = "best") -> Trained:
             raise InputError(file, expected=expected, found="none yet", remedy=MISSING[weights])
         network, card = read_weights(file)
         return Trained(run.name, network, card, weights, run, run_card, settings)
+    if weights != "best" and (path.is_file() or name in shipped_weights()):
+        raise InputError("--weights", expected=f"a run folder, which has several; {name} is one", found=weights)
     if path.is_file():
         network, card = read_weights(path)
         return Trained(path.stem, network, card, path.stem)

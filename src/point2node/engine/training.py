@@ -86,6 +86,7 @@ def train(
     """
     check_classes(settings, store)
     division = divide(settings, store)
+    validation = division.validation.first(settings.validation_scenes)
     card = card_of(settings, store)
     torch.manual_seed(settings.seed)
     network = card.build()
@@ -102,7 +103,7 @@ def train(
         workers=settings.num_workers,
         part=(fabric.global_rank, fabric.world_size),
     )
-    watch.say(f"{len(division.training)} scenes or shapes to learn from, {len(division.validation)} to validate on")
+    watch.say(f"{len(division.training)} scenes or shapes to learn from, {len(validation)} to validate on")
     steps = settings.steps or settings.epochs * loader.steps_per_epoch
     if settings.sync_batch_norm:
         synchronise_batch_norms(network)
@@ -123,7 +124,7 @@ def train(
             progress = read_state(run.state, network, optimiser, average)
             keeper.saved_step = progress.step
         elif fabric.is_global_zero:
-            sizes = (len(division.training), len(division.validation), count_parameters(network), steps)
+            sizes = (len(division.training), len(validation), count_parameters(network), steps)
             run.create(settings, describe_run(settings, preset, store, data, *sizes))
             keeper.checkpoint(progress)
         fabric.barrier()
@@ -175,9 +176,9 @@ def train(
                 progress.clear_sums()
                 clock.restart_interval()
 
-            if len(division.validation) and (progress.step % settings.validate_every == 0 or progress.step == steps):
+            if len(validation) and (progress.step % settings.validate_every == 0 or progress.step == steps):
                 with clock.leaving_out():
-                    scores = validate(network, card, store, division.validation, keeper, fabric)
+                    scores = validate(network, card, store, validation, keeper, fabric)
                 better = is_better(card, scores, progress.best_score)
                 if better:
                     progress.best_score, progress.best_step = chosen_score(card, scores), progress.step

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -28,6 +29,15 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             raise
     except OSError as error:
         raise InputError(path, expected="a file that can be written", found=reason(error)) from error
+
+
+def check_writable(path: Path) -> None:
+    """Refuse, before hours of work, a file whose folder is not there or cannot be written."""
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise InputError(path, expected="a file in a folder that is there", found="no such folder")
+    if not os.access(folder, os.W_OK):
+        raise InputError(path, expected="a file that can be written", found="permission denied")
 
 
 def reason(error: OSError) -> str:
