@@ -15,6 +15,7 @@ from torch import Tensor, nn
 from benchmarks.measure import Row, alternate, write_rows
 from point2node.core.classes import S3DIS
 from point2node.data.rooms import RoomSettings, generate_room
+from point2node.engine.metrics import count_confusion, score
 from point2node.geometry.neighbours import k_nearest_neighbours
 
 # per cent of the points of S3DIS by class, sampled on a grid
@@ -127,12 +128,8 @@ def train_and_test(features: Tensor, labels: Tensor, unseen: Tensor, unseen_labe
             optimiser.step()
     with torch.no_grad():
         found = network(unseen).argmax(dim=1)
-    pairs = (
-        torch.bincount(unseen_labels * len(S3DIS) + found, minlength=len(S3DIS) ** 2).reshape(len(S3DIS), -1).double()
-    )
-    correct = pairs.diag()
-    union = pairs.sum(dim=0) + pairs.sum(dim=1) - correct
-    return float(correct.sum() / pairs.sum()), float((correct / union.clamp_min(1)).mean())
+    scores = score(count_confusion(unseen_labels.numpy(), found.numpy(), len(S3DIS)), [one.name for one in S3DIS])
+    return scores.oa, scores.miou
 
 
 def main() -> None:

@@ -9,7 +9,8 @@ import argparse
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from playwright.sync_api import Page, sync_playwright
+from browser import opened
+from playwright.sync_api import Page
 
 import point2node
 from point2node.data.rooms import RoomSettings, generate_room
@@ -18,8 +19,6 @@ from point2node.engine.trained import load_trained
 from point2node.report.viewer.app import Viewer
 
 IMAGE = Path(__file__).parent / "images" / "viewer.png"
-CHROMIUM = "/usr/bin/chromium"
-FLAGS = ["--no-sandbox", "--disable-dev-shm-usage", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"]
 SEED, ROOM, POINTS = 7, 20, 400_000
 SIZE = (1200, 760)
 CLICK = (440, 400)
@@ -33,15 +32,12 @@ def main() -> None:
     parser.add_argument("--weights", default="rooms")
     weights = parser.parse_args().weights
     settings = RoomSettings(layouts=("office",), ray_step=0.2, even=0.012, positions=(5, 7), cut_room=0, grey=0)
-    with TemporaryDirectory() as folder, sync_playwright() as playwright:
+    with TemporaryDirectory() as folder:
         scan = Path(folder) / "office.ply"
         point2node.write(scan, generate_room(SEED, ROOM, points=POINTS, settings=settings).with_(labels=None))
         viewer = Viewer(Labeller(load_trained(weights)), {scan.name: scan}, port=0)
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
-        page = browser.new_page(viewport={"width": SIZE[0], "height": SIZE[1]})
-        page.goto(viewer.url)
-        photograph(page)
-        browser.close()
+        with opened(viewer.url, *SIZE) as page:
+            photograph(page)
         viewer.stop()
 
 
