@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from point2node.core.errors import InputError
 from point2node.engine.run_folder import RunFolder
-from point2node.engine.settings import MACHINE, Settings, load_preset
+from point2node.engine.session import refuse_other_settings
+from point2node.engine.settings import MACHINE, load_preset
 
 RESULTS = Path(__file__).parent / "results"
 
@@ -27,7 +27,8 @@ def train_once(run: Path, preset: str, words: Sequence[str], data: Path | None) 
     """The finished run in the folder ``run``; refused where what is there was trained otherwise."""
     folder = RunFolder(run)
     if folder.exists:
-        _check(folder, load_preset(preset, words))
+        elsewhere = MACHINE | {"start"}  # the weights to begin from may have lain in another folder
+        refuse_other_settings(folder, load_preset(preset, words), but=elsewhere)
     if folder.finished:
         return folder
     arguments = ["--resume", str(run)] if folder.exists else [preset, *words, "--out", str(run), *_given(data)]
@@ -43,15 +44,6 @@ def score_once(run: RunFolder, split: str, data: Path | None, *words: str) -> di
         point2node("evaluate", run.path, "--split", split, *_given(data), *words, "--out", file)
     result: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return result
-
-
-def _check(run: RunFolder, wanted: Settings) -> None:
-    """The settings must be those wanted, but for where it runs, and where the weights lie that it begins from."""
-    found = run.read_settings()
-    for key in set(Settings.model_fields) - MACHINE - {"start"}:
-        if getattr(found, key) != getattr(wanted, key):
-            expected, value = str(getattr(wanted, key)), str(getattr(found, key))
-            raise InputError(f"{run.path}, {key}", expected=expected, found=value, remedy="Choose another RUNS folder.")
 
 
 def _given(data: Path | None) -> list[str]:

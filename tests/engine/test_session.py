@@ -150,7 +150,7 @@ def test_a_sweep_begins_goes_on_and_leaves_alone(tmp_path, rooms, finished):
     ).finished
     assert run.last.read_bytes() == finished.last.read_bytes()
     assert begin_or_resume("tiny", quick(), rooms.path, run, SilentWatch(), ignore) is None
-    with pytest.raises(InputError, match=r"steps: expected 3, found 2.*another --out"):
+    with pytest.raises(InputError, match=r"steps: expected 3, found 2.*another folder"):
         begin_or_resume("tiny", quick("steps=3"), rooms.path, run, SilentWatch(), ignore)
 
 

@@ -214,6 +214,17 @@ def test_the_ablation_is_a_sweep_of_normal_runs_with_the_paper_s_delta_beside(ro
     assert "scoring" not in again.stderr
 
 
+def test_a_sweep_is_not_content_with_a_score_of_another_protocol(room_store, tmp_path):
+    words = ("ablate", "tiny", *QUICK, "steps=1", "--seeds", "0", "--variants", "baseline", "--data", room_store)
+    assert point2node(*words, "--out", tmp_path).exit_code == 0
+    run = tmp_path / "tiny-baseline-seed0"
+    (kept,) = (run / "evaluations").iterdir()
+    kept.unlink()
+    assert point2node("evaluate", run, "--votes", "2").exit_code == 0
+    assert point2node(*words, "--out", tmp_path).exit_code == 0
+    assert kept.is_file()
+
+
 def test_a_sweep_with_other_settings_in_the_same_folder_is_refused(room_store, tmp_path):
     words = (
         "ablate",

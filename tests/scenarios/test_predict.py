@@ -164,6 +164,15 @@ def test_a_missing_scan_weights_or_folder_is_named(here, weights):
         assert len(result.stderr.strip().splitlines()) == 1
 
 
+@pytest.mark.parametrize("option", ["--memory", "--thin"])
+def test_an_endless_number_is_refused_in_one_line(here, weights, option):
+    write(here / "scan.ply", small_scan())
+    result = run("predict", "scan.ply", "--weights", weights, option, "inf")
+    assert result.exit_code == 2
+    assert "found inf" in result.stderr
+    assert "Traceback" not in result.output
+
+
 def test_a_file_that_no_labelling_made_is_not_overwritten(here, weights):
     write(here / "a.ply", small_scan(60))
     (here / "labelled").mkdir()

@@ -71,12 +71,17 @@ def begin_or_resume(
     """One run of a sweep: begun, gone on with, or left alone because it is finished."""
     if not run.exists:
         return begin(preset, settings, data, run, watch, report)
-    found = run.read_settings().model_dump(exclude=set(MACHINE))
-    for key, value in settings.model_dump(exclude=set(MACHINE)).items():
-        if found[key] != value:
-            remedy = "Choose another --out for a sweep with other settings."
-            raise InputError(f"{run.path}, {key}", expected=str(value), found=str(found[key]), remedy=remedy)
+    refuse_other_settings(run, settings)
     return resume(run, preset, [], data, watch, report)
+
+
+def refuse_other_settings(run: RunFolder, settings: Settings, but: frozenset[str] = MACHINE) -> None:
+    """A run of a sweep must have been begun with these settings, ``but`` for some."""
+    found = run.read_settings().model_dump(exclude=set(but))
+    for key, value in settings.model_dump(exclude=set(but)).items():
+        if found[key] != value:
+            remedy = "Choose another folder for runs with other settings."
+            raise InputError(f"{run.path}, {key}", expected=str(value), found=str(found[key]), remedy=remedy)
 
 
 def _train(preset: str, settings: Settings, data: Path | None, run: RunFolder, watch: Watch, report: Report) -> Outcome:
