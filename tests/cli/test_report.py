@@ -50,6 +50,7 @@ def test_json_is_printed_and_nothing_else(runs):
     assert [table["title"] for table in content["tables"]] == [
         "Segmentation on rooms, test",
         "Ablation on rooms, test",
+        "The paper's claims on rooms, test",
     ]
 
 

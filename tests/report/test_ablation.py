@@ -1,11 +1,15 @@
-from point2node.report.ablation import ablate
+from point2node.report.ablation import find_ablations, tabulate_variants
 from point2node.report.paper_numbers import ABLATION
 from point2node.report.run_folders import find_results
 from tests.report.runs import write_evaluation, write_run
 
 
 def tables(folder):
-    return ablate(find_results([str(folder)]).results)
+    return of(str(folder))
+
+
+def of(*places):
+    return [tabulate_variants(found) for found in find_ablations(find_results(places).results)]
 
 
 def texts(table, label):
@@ -55,7 +59,7 @@ def test_one_variant_or_other_models_are_no_ablation(tmp_path):
 def test_unlike_recipes_are_never_subtracted(tmp_path):
     write_variants(tmp_path / "a", {"baseline": (0.5,), "point2node": (0.6,)}, settings=["steps=5"])
     write_variants(tmp_path / "b", {"baseline": (0.4,), "point2node": (0.6,)}, settings=["steps=9"])
-    found = ablate(find_results([str(tmp_path / "a"), str(tmp_path / "b")]).results)
+    found = of(str(tmp_path / "a"), str(tmp_path / "b"))
     assert [table.title for table in found] == ["Ablation on rooms, test, steps 5", "Ablation on rooms, test, steps 9"]
     assert [texts(table, "Point2Node")[1] for table in found] == ["+10.00", "+20.00"]
 
@@ -66,7 +70,7 @@ def test_classifiers_are_compared_by_overall_accuracy(tmp_path):
         write_evaluation(tmp_path / "a.json", variant="baseline", oa=0.9, **options),
         write_evaluation(tmp_path / "b.json", variant="point2node", oa=0.92, **options),
     ]
-    (table,) = ablate(find_results([str(file) for file in files]).results)
+    (table,) = of(*map(str, files))
     assert table.columns[1] == "OA here"
     assert texts(table, "Point2Node")[:2] == ["92.00", "+2.00"]
     assert any("ours OA" in note for note in table.notes)

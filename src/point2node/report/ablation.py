@@ -4,20 +4,50 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from point2node.report.comparison import count_cell, score_cell
 from point2node.report.merging import Entry, recipe_of, tell_apart
 from point2node.report.paper_numbers import ABLATION, ABLATION_NUMBER, AREA_5, COMPLEXITY, COMPLEXITY_NUMBER
 from point2node.report.paper_slips import slips_of
-from point2node.report.protocols import conditions, describe, describe_printed, tell_against_printed
+from point2node.report.protocols import Conditions, conditions, describe, describe_printed, tell_against_printed
 from point2node.report.published import AblationRow
 from point2node.report.results import Result
 from point2node.report.summaries import Summary, difference
 from point2node.report.tables import NOT_MEASURED, NOT_PRINTED, Cell, Row, Section, Table, mark_best
 
 
-def ablate(results: Sequence[Result]) -> list[Table]:
-    """An ablation table for each recipe with two variants or more, from results had under the same protocol."""
+@dataclass(frozen=True)
+class Ablation:
+    """Two variants or more that were trained by one recipe and scored under the same protocol."""
+
+    results: tuple[Result, ...]
+    apart: tuple[str, ...]
+    """What sets the recipe apart from those of the other ablations, in words."""
+
+    @property
+    def conditions(self) -> Conditions:
+        """How the scores came about."""
+        return conditions(self.results[0].evaluation)
+
+    @property
+    def metric(self) -> str:
+        """The score that is compared."""
+        return "mIoU" if self.conditions["task"] == "segmentation" else "OA"
+
+    @property
+    def subject(self) -> str:
+        """What it was done on."""
+        return ", ".join((self.conditions["dataset"], self.conditions["split"], *self.apart))
+
+    def entries(self) -> dict[str, Entry]:
+        """Each variant's results over the seeds."""
+        variants = dict.fromkeys(result.variant for result in self.results)
+        return {name: Entry(name, tuple(one for one in self.results if one.variant == name)) for name in variants}
+
+
+def find_ablations(results: Sequence[Result]) -> list[Ablation]:
+    """An ablation for each recipe with two variants or more, from results had under the same protocol."""
     names = {row.variant for row in ABLATION}
     recipes: dict[str, list[Result]] = {}
     for result in results:
@@ -25,18 +55,19 @@ def ablate(results: Sequence[Result]) -> list[Table]:
             recipes.setdefault(json.dumps(recipe_of(result), sort_keys=True), []).append(result)
     ablated = [chosen for chosen in recipes.values() if len({result.variant for result in chosen}) > 1]
     others = [recipe_of(chosen[0]) for chosen in ablated]
-    return [_table(chosen, tell_apart(recipe, others)) for chosen, recipe in zip(ablated, others, strict=True)]
+    return [
+        Ablation(tuple(chosen), tuple(tell_apart(recipe, others)))
+        for chosen, recipe in zip(ablated, others, strict=True)
+    ]
 
 
-def _table(results: Sequence[Result], apart: Sequence[str]) -> Table:
-    given = conditions(results[0].evaluation)
-    metric = "mIoU" if given["task"] == "segmentation" else "OA"
-    variants = dict.fromkeys(result.variant for result in results)
-    entries = {name: Entry(name, tuple(one for one in results if one.variant == name)) for name in variants}
+def tabulate_variants(ablation: Ablation) -> Table:
+    """The paper's nine rows: what each gains here and what it gains there."""
+    given, metric, entries = ablation.conditions, ablation.metric, ablation.entries()
     rows = mark_best(tuple(_row(row, entries, metric) for row in ABLATION))
     protocol = describe(given)
     return Table(
-        title=", ".join((f"Ablation on {given['dataset']}", given["split"], *apart)),
+        title=f"Ablation on {ablation.subject}",
         protocol=protocol,
         columns=("variant", f"{metric} here", "Δ here", "Δ, paper", "mIoU, paper", "seeds", "parameters"),
         sections=(Section("measured here, published beside", protocol, rows),),

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from point2node._version import __version__
-from point2node.report.ablation import ablate
+from point2node.report.ablation import find_ablations, tabulate_variants
+from point2node.report.claims import judge_claims
 from point2node.report.comparison import compare
 from point2node.report.protocols import group_by_protocol, tell_differences
 from point2node.report.run_folders import Found, find_results
@@ -47,7 +48,9 @@ def assemble(found: Found) -> Report:
     groups = group_by_protocol(found.results)
     tables: list[Table] = []
     for group in groups:
-        tables += [compare(group), *ablate(group)]
+        tables.append(compare(group))
+        for ablation in find_ablations(group):
+            tables += [tabulate_variants(ablation), judge_claims(ablation)]
     missing = tuple(_tell_missing(str(path)) for path in found.not_evaluated)
     return Report(tell_differences(groups), tuple(tables), missing)
 

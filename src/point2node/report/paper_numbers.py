@@ -5,7 +5,14 @@ from __future__ import annotations
 from types import MappingProxyType
 
 from point2node.core.classes import S3DIS
-from point2node.report.published import AblationRow, ComplexityRow, PrintedProtocol, PublishedScore, PublishedTable
+from point2node.report.published import (
+    AblationRow,
+    Claim,
+    ComplexityRow,
+    PrintedProtocol,
+    PublishedScore,
+    PublishedTable,
+)
 
 SIX_FOLD = PrintedProtocol("segmentation", "s3dis", "6-fold", unit="point", folds=6)
 AREA_5 = PrintedProtocol("segmentation", "s3dis", "Area_5", unit="point")
@@ -76,6 +83,22 @@ ABLATION = (
     AblationRow("linear_aggregation", "LA", 58.17, 1.47),
     AblationRow("parameter_free_aa", "Parameter-free AA", 60.57, 3.87),
     AblationRow("point2node", "Point2Node", 62.96, 6.26),
+)
+CLAIMS = (
+    Claim("the self block helps", ("self_only",), ("baseline",)),
+    Claim("the local block helps", ("local_only",), ("baseline",)),
+    Claim("the non-local block helps", ("non_local_only",), ("baseline",)),
+    Claim("the three blocks together help", ("point2node",), ("baseline",)),
+    Claim(
+        "together they gain more than the sum of each",
+        ("point2node", "baseline", "baseline"),
+        ("self_only", "local_only", "non_local_only"),
+    ),
+    Claim("all in sequence beats all in parallel", ("point2node",), ("parallel_1",)),
+    Claim("all in sequence beats two in parallel", ("point2node",), ("parallel_2",)),
+    Claim("two in parallel beats all in parallel", ("parallel_2",), ("parallel_1",)),
+    Claim("adaptive aggregation beats linear", ("point2node",), ("linear_aggregation",)),
+    Claim("parameterised beats parameter-free", ("point2node",), ("parameter_free_aa",)),
 )
 COMPLEXITY_NUMBER = 4
 COMPLEXITY = (

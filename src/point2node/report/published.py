@@ -67,6 +67,15 @@ class AblationRow:
 
 
 @dataclass(frozen=True)
+class Claim:
+    """What the paper concludes from its ablation: the variants of ``more`` together score above those of ``less``."""
+
+    words: str
+    more: tuple[str, ...]
+    less: tuple[str, ...]
+
+
+@dataclass(frozen=True)
 class ComplexityRow:
     """One model's size in 2^20 parameters and its mIoU, each with the relative change in per cent as printed."""
 
