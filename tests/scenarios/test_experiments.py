@@ -23,14 +23,17 @@ def results(tmp_path, monkeypatch):
 
 def test_networks_are_compared_in_one_table_and_trained_only_once(room_store, tmp_path, results, monkeypatch):
     words = (*QUICK, "steps=2")
-    monkeypatch.setattr(peers, "TASKS", (Task("ModelNet10", "tiny", words, "test", "miou"),))
+    monkeypatch.setattr(peers, "TASKS", (Task("ModelNet10", "tiny", words, "test"),))
     monkeypatch.setattr(
         peers, "NETWORKS", {"PointNet": peers.NETWORKS["PointNet"], "PointCNN (baseline)": ("variant=baseline",)}
     )
     peers.make_table(tmp_path / "runs", room_store)
     table = (results / "peers.md").read_text()
     assert [line.split("|")[2].strip() for line in table.splitlines()[2:]] == ["PointNet", "PointCNN (baseline)"]
-    for found in json.loads((results / "peers.json").read_text())["figures"]:
+    for line, found in zip(
+        table.splitlines()[2:], json.loads((results / "peers.json").read_text())["figures"], strict=True
+    ):
+        assert line.split("|")[3].strip() == f"{100 * found['result']['oa']:.1f}"
         assert found["epoch_seconds"] > 0
         assert found["inference_ms"] > 0
         assert found["peak_megabytes"] > 50
