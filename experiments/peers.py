@@ -39,7 +39,7 @@ class Task:
     split: str
 
 
-SHAPES = "steps=900 batch_size=16 warmup_steps=50 ema_decay=0.99 turn=10 point_drop=0.2 dropout=0.5 validate_every=900"
+SHAPES = "steps=600 batch_size=16 warmup_steps=50 ema_decay=0.99 turn=10 point_drop=0.2 dropout=0.5 validate_every=600"
 TASKS = (
     Task("ModelNet10", "modelnet10_modern", tuple(SHAPES.split()), "val"),
     Task("rooms", "rooms_small", ("width=null",), "test"),
