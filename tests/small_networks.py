@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
 from point2node.models.catalogue import PEERS, build_point2node
@@ -15,7 +15,7 @@ from point2node.models.point2node.feature_extraction import DecoderLayer, Encode
 from point2node.models.point2node.network import Point2Node
 from point2node.models.sizes import Size
 
-N = TypeVar("N", bound=Network)
+M = TypeVar("M", bound=nn.Module)
 
 SEGMENTATION = Size(
     task="segmentation",
@@ -46,12 +46,15 @@ def small_peer(name: str, task: str, seed: int = 0) -> Network:
     return leave_start(PEERS[name](replace(SIZES[task], points=128)))
 
 
-def leave_start(model: N) -> N:
-    """The model in double precision and evaluation mode, every parameter and statistic moved at random."""
+def leave_start(model: M, by: float = 0.1) -> M:
+    """The model in double precision and evaluation mode, every parameter and statistic moved at random.
+
+    The softmax of a correlation is almost even at the start: an error in its weights would go unnoticed there.
+    """
     model.double().eval()
     with torch.no_grad():
         for parameter in model.parameters():
-            parameter += 0.1 * torch.randn_like(parameter)
+            parameter += by * torch.randn_like(parameter)
         for name, buffer in model.named_buffers():
             if name.endswith("running_mean"):
                 buffer += 0.1 * torch.randn_like(buffer)

@@ -13,7 +13,7 @@ from point2node.models.point2node.method import (
     NonLocalCorrelation,
     SelfCorrelation,
 )
-from tests.small_networks import random_input, renumber, small_network
+from tests.small_networks import leave_start, random_input, renumber, small_network
 
 permutations = st.integers(2, 24).flatmap(lambda n: st.permutations(range(n)))
 seeds = st.integers(0, 2**31)
@@ -52,14 +52,14 @@ def test_lemma_2_softmax_commutes_with_permutations(order, seed):
 @given(permutations, seeds)
 @settings(max_examples=25)
 def test_proposition_b1_self_correlation_is_permutation_equivariant(order, seed):
-    X, p, sc = nodes_for(order, seed), torch.tensor(order), SelfCorrelation(C).double()
+    X, p, sc = nodes_for(order, seed), torch.tensor(order), leave_start(SelfCorrelation(C), by=0.5)
     close(sc(X[:, p]), sc(X)[:, p])
 
 
 @given(permutations, seeds)
 @settings(max_examples=25)
 def test_proposition_b2_local_correlation_is_permutation_equivariant(order, seed):
-    X, p, lc = nodes_for(order, seed), torch.tensor(order), LocalCorrelation(C, R).double()
+    X, p, lc = nodes_for(order, seed), torch.tensor(order), leave_start(LocalCorrelation(C, R), by=0.5)
     neighbours = torch.randint(len(order), (2, len(order), K), generator=torch.Generator().manual_seed(seed))
     renumbered = torch.argsort(p)[neighbours[:, p]]
     close(lc(X[:, p], renumbered), lc(X, neighbours)[:, p])
@@ -68,7 +68,7 @@ def test_proposition_b2_local_correlation_is_permutation_equivariant(order, seed
 @given(permutations, seeds)
 @settings(max_examples=25)
 def test_local_max_pooling_ignores_the_order_of_neighbours(order, seed):
-    X, lc = nodes_for(order, seed), LocalCorrelation(C, R).double()
+    X, lc = nodes_for(order, seed), leave_start(LocalCorrelation(C, R), by=0.5)
     neighbours = torch.randint(len(order), (2, len(order), K), generator=torch.Generator().manual_seed(seed))
     close(lc(X, neighbours.flip(-1)), lc(X, neighbours))
 
@@ -76,7 +76,7 @@ def test_local_max_pooling_ignores_the_order_of_neighbours(order, seed):
 @given(permutations, seeds)
 @settings(max_examples=25)
 def test_proposition_b3_non_local_correlation_is_permutation_equivariant(order, seed):
-    X, p, nlc = nodes_for(order, seed), torch.tensor(order), NonLocalCorrelation(C, R).double()
+    X, p, nlc = nodes_for(order, seed), torch.tensor(order), leave_start(NonLocalCorrelation(C, R), by=0.5)
     close(nlc(X[:, p]), nlc(X)[:, p])
 
 
@@ -85,7 +85,7 @@ def test_proposition_b3_non_local_correlation_is_permutation_equivariant(order, 
 @settings(max_examples=25)
 def test_proposition_c1_adaptive_feature_aggregation_is_permutation_equivariant(reduction, order, seed):
     X, Y, p = nodes_for(order, seed), nodes_for(order, seed + 1), torch.tensor(order)
-    afa = AdaptiveFeatureAggregation(C, reduction).double()
+    afa = leave_start(AdaptiveFeatureAggregation(C, reduction), by=0.5)
     close(afa(X[:, p], [Y[:, p]]), afa(X, [Y])[:, p])
 
 
@@ -123,10 +123,12 @@ def test_rows_of_every_matrix_sum_to_1_and_gates_sum_to_1_over_branches(order, s
     neighbours = torch.randint(N, (2, N, K), generator=generator)
     every_node = torch.arange(N).expand(2, -1)
     sums = [
-        SelfCorrelation(C).double().channel_weights(X).sum(-1),
-        LocalCorrelation(C, R).double().adjacency(X, neighbours).sum(-1),
-        NonLocalCorrelation(C, R).double().adjacency_rows(X, every_node).sum(-1),
-        AdaptiveFeatureAggregation(C, R, updates=2).double().gates(X, [Y, gather_nodes(X, every_node)]).sum(1),
+        leave_start(SelfCorrelation(C), by=0.5).channel_weights(X).sum(-1),
+        leave_start(LocalCorrelation(C, R), by=0.5).adjacency(X, neighbours).sum(-1),
+        leave_start(NonLocalCorrelation(C, R), by=0.5).adjacency_rows(X, every_node).sum(-1),
+        leave_start(AdaptiveFeatureAggregation(C, R, updates=2), by=0.5)
+        .gates(X, [Y, gather_nodes(X, every_node)])
+        .sum(1),
     ]
     for total in sums:
         close(total, torch.ones_like(total))

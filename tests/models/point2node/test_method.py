@@ -13,6 +13,7 @@ from point2node.models.point2node.method import (
     NonLocalCorrelation,
     SelfCorrelation,
 )
+from tests.small_networks import leave_start
 
 B, N, C, R, K = 2, 30, 16, 4, 5
 
@@ -40,7 +41,7 @@ def assert_same(fast, printed, parameters):
 
 
 def test_local_correlation_equals_equations_4_to_8(nodes, neighbours):
-    correlation = LocalCorrelation(C, R).double()
+    correlation = leave_start(LocalCorrelation(C, R), by=0.5)
     parameters = [nodes, *correlation.parameters()]
     assert_same(correlation(nodes, neighbours), correlation.as_printed(nodes, neighbours), parameters)
     with torch_only():
@@ -48,7 +49,7 @@ def test_local_correlation_equals_equations_4_to_8(nodes, neighbours):
 
 
 def test_non_local_correlation_equals_equations_9_to_12(nodes):
-    correlation = NonLocalCorrelation(C, R).double()
+    correlation = leave_start(NonLocalCorrelation(C, R), by=0.5)
     assert_same(correlation(nodes), correlation.as_printed(nodes), [nodes, *correlation.parameters()])
 
 
@@ -67,6 +68,15 @@ def test_non_local_correlation_of_unrelated_nodes_is_their_mean():
     torch.nn.init.zeros_(correlation.phi.weight)
     nodes = torch.randn(1, 6, 4, dtype=torch.float64)
     torch.testing.assert_close(correlation(nodes), nodes.mean(1, keepdim=True).expand_as(nodes))
+
+
+@pytest.mark.parametrize("channels", [32, 256])
+def test_every_node_begins_by_listening_to_all(channels):
+    nodes = torch.randn(1, 512, channels, generator=torch.Generator().manual_seed(0))
+    rows = NonLocalCorrelation(channels, 8).adjacency_rows(nodes, torch.arange(512)[None])
+    assert rows.max() < 3 / 512
+    graphs = LocalCorrelation(channels, 8).adjacency(nodes, torch.arange(512).reshape(1, 32, 16))
+    assert graphs.max() < 3 / 16
 
 
 def test_a_local_graph_of_one_node_returns_that_node(nodes):
@@ -101,7 +111,7 @@ def test_gates_look_at_each_cloud_alone(nodes):
 
 
 def test_phi_has_no_bias_because_the_softmax_cancels_it(nodes, neighbours):
-    correlation = LocalCorrelation(C, R).double()
+    correlation = leave_start(LocalCorrelation(C, R), by=0.5)
     before = correlation.adjacency(nodes, neighbours)
     assert correlation.phi.bias is None
     correlation.phi.bias = torch.nn.Parameter(torch.randn(C // R, dtype=torch.float64))

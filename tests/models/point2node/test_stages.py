@@ -4,6 +4,7 @@ import torch
 from point2node.core.errors import InputError
 from point2node.geometry.neighbours import dilated_k_nearest_neighbours
 from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
+from tests.small_networks import leave_start
 
 N, C = 24, 16
 
@@ -48,7 +49,7 @@ def test_every_variant_gives_nodes_back_and_teaches_every_parameter(variant, nod
 
 
 def test_the_stages_run_one_after_the_other_on_updated_nodes(nodes, neighbours):
-    correlation = DynamicNodeCorrelation("point2node", C, 4)
+    correlation = leave_start(DynamicNodeCorrelation("point2node", C, 4), by=0.5).float()
     self_stage, local_stage, non_local_stage = correlation.stages
     V1 = nodes + self_stage.aggregation.alpha * self_stage.correlations[0](nodes)  # Eq. 3
     V2 = local_stage.aggregation(V1, [local_stage.correlations[0](V1, neighbours)])
@@ -57,7 +58,7 @@ def test_the_stages_run_one_after_the_other_on_updated_nodes(nodes, neighbours):
 
 
 def test_parallel_correlations_see_the_same_nodes(nodes, neighbours):
-    correlation = DynamicNodeCorrelation("parallel_1", C, 4)
+    correlation = leave_start(DynamicNodeCorrelation("parallel_1", C, 4), by=0.5).float()
     (stage,) = correlation.stages
     updates = [
         stage.correlations[0](nodes),
@@ -108,7 +109,7 @@ def test_an_explanation_holds_what_the_variant_has(variant, nodes, neighbours):
 
 
 def test_an_explanation_is_made_of_the_numbers_that_the_update_used(nodes, neighbours):
-    correlation = DynamicNodeCorrelation("point2node", C, 4)
+    correlation = leave_start(DynamicNodeCorrelation("point2node", C, 4), by=0.5).float()
     chosen = torch.tensor([[3, 4], [0, 9]])
     explanation = correlation.explain(nodes, neighbours, chosen)
     self_stage, local_stage, non_local_stage = correlation.stages

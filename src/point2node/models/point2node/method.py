@@ -17,6 +17,18 @@ from point2node.models.operators.local_update import local_update
 from point2node.models.operators.non_local_update import non_local_update
 
 
+def projection(channels: int, reduction: int, *, bias: bool) -> nn.Linear:
+    """θ or φ, C → C/r, with weights that start near 0.
+
+    The softmax of Eqs. 6 and 11 has no scale. With Glorot's weights the correlations m have a standard deviation of
+    about 1.8 √(C/r): each row then falls on a single node, a chance one, from which it hardly comes away again. Near
+    0 every node begins by listening to all, as in the non-local networks that the module goes back to.
+    """
+    layer = linear(channels, channels // reduction, bias=bias)
+    nn.init.normal_(layer.weight, std=0.01)
+    return layer
+
+
 class SelfCorrelation(nn.Module):
     """Cross-channel edges: each channel of a node is weighted by all its channels (Eqs. 1-3, less the residual)."""
 
@@ -49,8 +61,8 @@ class LocalCorrelation(nn.Module):
 
     def __init__(self, channels: int, reduction: int) -> None:
         super().__init__()
-        self.theta = linear(channels, channels // reduction, bias=True)
-        self.phi = linear(channels, channels // reduction, bias=False)  # the softmax would cancel a bias
+        self.theta = projection(channels, reduction, bias=True)
+        self.phi = projection(channels, reduction, bias=False)  # the softmax would cancel a bias
 
     def adjacency(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
         """m̄ (B, S, K, K): the pruned adjacency matrix of each graph; each row sums to 1."""
@@ -86,8 +98,8 @@ class NonLocalCorrelation(nn.Module):
 
     def __init__(self, channels: int, reduction: int) -> None:
         super().__init__()
-        self.theta = linear(channels, channels // reduction, bias=True)
-        self.phi = linear(channels, channels // reduction, bias=False)  # the softmax would cancel a bias
+        self.theta = projection(channels, reduction, bias=True)
+        self.phi = projection(channels, reduction, bias=False)  # the softmax would cancel a bias
 
     def adjacency_rows(self, nodes: Tensor, rows: Tensor) -> Tensor:
         """m̄⁽ᵍ⁾ (B, S, N) of the nodes numbered ``rows`` (B, S); each row sums to 1."""
