@@ -56,10 +56,10 @@ MODELNET10 ?= data/modelnet10
 table-modelnet10: $(VENV)/installed  ## ModelNet10: hours; stopped, it goes on; MODELNET10=FOLDER of its h5 files
 	$(BIN)/python -m experiments modelnet10 --runs $(RUNS) --modelnet10 $(MODELNET10)
 
-table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three seeds each: an hour or two
+table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three seeds each: hours; stopped, it goes on
 	$(BIN)/python -m experiments ablation --runs $(RUNS)
 
-table-peers: $(VENV)/installed  ## five networks at the same budget, on ModelNet10 and on rooms: an hour or two
+table-peers: $(VENV)/installed  ## five networks at the same budget, on ModelNet10 and on rooms: an hour or two; stopped, it goes on
 	$(BIN)/python -m experiments peers --runs $(RUNS) --modelnet10 $(MODELNET10)
 
 clean:

@@ -39,10 +39,10 @@ class Task:
     split: str
 
 
-SHAPES = "steps=600 batch_size=16 warmup_steps=50 ema_decay=0.99 turn=10 point_drop=0.2 dropout=0.5 validate_every=600"
+SHAPES = "steps=400 batch_size=16 warmup_steps=50 ema_decay=0.99 turn=10 point_drop=0.2 dropout=0.5 validate_every=400"
 TASKS = (
     Task("ModelNet10", "modelnet10_modern", tuple(SHAPES.split()), "val"),
-    Task("rooms", "rooms_small", ("width=null",), "test"),
+    Task("rooms", "rooms_small", ("width=null", "steps=300", "validate_every=300"), "test"),
 )
 SCORES = {"oa": "OA, %", "macc": "mAcc, %", "miou": "mIoU, %"}
 
