@@ -26,18 +26,16 @@ def seeds(*scores):
 
 
 @pytest.mark.parametrize(
-    ("differences", "verdict"),
-    [
-        ((1.0, 0.5, 2.0), "holds"),
-        ((-1.0, -0.5, -2.0), "fails"),
-        ((0.0, 0.0, 0.0), "fails"),
-        ((1.0, -0.5, 2.0), "undecided"),
-        ((1.0, 0.5), "undecided"),
-        ((-1.0,), "undecided"),
-    ],
+    ("in_favour", "count", "verdict"),
+    [(3, 3, "holds"), (0, 3, "fails"), (2, 3, "undecided"), (2, 2, "undecided"), (0, 1, "undecided"), (5, 5, "holds")],
 )
-def test_a_claim_needs_every_one_of_three_seeds(differences, verdict):
-    assert judge(seeds(*differences)) == verdict
+def test_a_claim_needs_every_one_of_three_seeds(in_favour, count, verdict):
+    assert judge(in_favour, count) == verdict
+
+
+def test_no_difference_is_not_in_favour(tmp_path):
+    found = claims(tmp_path, {"baseline": seeds(0.5, 0.6, 0.7), "self_only": seeds(0.5, 0.6, 0.7)})
+    assert found[SELF] == ["fails", "+0.00 ± 0.00", "0 of 3", "+0.75"]
 
 
 def test_differences_are_those_of_a_seed(tmp_path):

@@ -35,10 +35,9 @@ def judge_claims(ablation: Ablation) -> Table:
     )
 
 
-def judge(differences: Mapping[int | None, float]) -> str:
-    """In a word what the differences, one for each seed, say of a claim."""
-    in_favour = sum(difference > 0 for difference in differences.values())
-    if len(differences) < FEWEST_SEEDS or 0 < in_favour < len(differences):
+def judge(in_favour: int, seeds: int) -> str:
+    """In a word what is known of a claim."""
+    if seeds < FEWEST_SEEDS or 0 < in_favour < seeds:
         return UNDECIDED
     return HOLDS if in_favour else FAILS
 
@@ -53,7 +52,8 @@ def _row(claim: Claim, entries: Mapping[str, Entry], metric: str) -> Row:
         missing = Cell(NOT_MEASURED)
         return Row(claim.words, (missing, missing, Cell(NOT_PRINTED), theirs))
     in_favour = sum(difference > 0 for difference in differences.values())
-    here = (Cell(judge(differences)), Cell(summary.words("+"), summary), Cell(f"{in_favour} of {len(differences)}"))
+    seeds = len(differences)
+    here = (Cell(judge(in_favour, seeds)), Cell(summary.words("+"), summary), Cell(f"{in_favour} of {seeds}"))
     runs = (run for name in dict.fromkeys((*claim.more, *claim.less)) for run in entries[name].runs)
     return Row(claim.words, (*here, theirs), tuple(runs))
 
