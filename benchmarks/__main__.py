@@ -1,6 +1,7 @@
 """``python -m benchmarks [SECTION ...]``: tables on stdout, JSON in results/; all sections if none is named.
 
-``python -m benchmarks --markdown [SECTION ...]`` prints the last results as a table; without a section README.md's.
+``python -m benchmarks --markdown [SECTION ...]`` prints the last results as a table; without a section the one of
+docs/performance.md.
 """
 
 import sys
@@ -20,7 +21,7 @@ SECTIONS = (
     "scaling",
     "roofline",
 )
-README = (
+DOCUMENTED = (
     "geometry",
     "operators",
     "chi_conv",
@@ -36,7 +37,7 @@ README = (
 
 def main(words: list[str]) -> None:
     if words[:1] == ["--markdown"]:
-        print(markdown(words[1:] or README))
+        print(markdown(words[1:] or DOCUMENTED))
         return
     if unknown := set(words) - set(SECTIONS):
         sys.exit(f"unknown: {', '.join(unknown)}; there are {', '.join(SECTIONS)}")

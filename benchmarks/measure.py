@@ -63,7 +63,7 @@ def read_rows(name: str) -> list[Row]:
 
 
 def markdown(names: Iterable[str]) -> str:
-    """The last results of some benchmarks as the table that README.md and docs/performance.md show."""
+    """The last results of some benchmarks as the table that docs/performance.md shows."""
     lines = ["| what | measured | wanted at least | hoped for |", "|---|---|---|---|"]
     for row in (row for name in names for row in read_rows(name)):
         figure = f"{row.ratio:.{2 if row.ratio < 2 else 1 if row.ratio < 100 else 0}f}"

@@ -1,6 +1,8 @@
-"""The documents stay true: equation lines, links, Python blocks."""
+"""The documents stay true: equation lines, figures, links, Python blocks."""
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +23,15 @@ def test_every_equation_is_linked_to_the_line_that_is_it():
     for equation, shown, linked in rows:
         assert shown == linked
         assert re.search(rf"# Eq\. {equation}\b", lines[int(shown) - 1]), f"Eq. {equation} is not at line {shown}"
+
+
+def test_figures_of_speed_are_those_of_the_last_run():
+    command = [sys.executable, "-m", "benchmarks", "--markdown"]
+    table = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+    assert table in (ROOT / "docs/performance.md").read_text()
+    shown = re.search(r"^\| what \| measured.*?\n\n", (ROOT / "README.md").read_text(), re.M | re.S)
+    assert shown and len(shown[0].splitlines()) > 10
+    assert set(shown[0].splitlines()) <= {*table.splitlines(), ""}
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
