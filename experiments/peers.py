@@ -15,7 +15,7 @@ import torch
 from experiments.running import score_once, train_once, write_table
 from point2node.data.batches import Sample, make_batch
 from point2node.engine.asking import ask
-from point2node.engine.history import training_seconds
+from point2node.engine.history import typical_speed
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.trained import load_trained
 
@@ -86,11 +86,10 @@ def costs_once(run: RunFolder) -> dict[str, Any]:
 def costs(run: RunFolder) -> dict[str, Any]:
     """Seconds of a training epoch, milliseconds a cloud, geometry included, and the peak of the training process."""
     settings, card = run.read_settings(), run.read_card()
-    seconds = training_seconds(run.history, settings.batch_size * settings.points)
-    samples = card.steps * settings.batch_size
     epoch = card.training if card.task == "classification" else 1000  # of scenes a thousand blocks stand for an epoch
+    seconds = epoch * settings.points / typical_speed(run.history)
     peak = json.loads(run.summary.read_text(encoding="utf-8"))["peak_megabytes"]
-    return {"epoch_seconds": seconds / samples * epoch, "inference_ms": inference_ms(run), "peak_megabytes": peak}
+    return {"epoch_seconds": seconds, "inference_ms": inference_ms(run), "peak_megabytes": peak}
 
 
 def inference_ms(run: RunFolder) -> float:
