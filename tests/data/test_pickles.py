@@ -47,6 +47,15 @@ def test_a_pickle_that_python_2_wrote_is_read(tmp_path):
     np.testing.assert_array_equal(array, [[1, 2, 3], [4, 5, -1]])
 
 
+def test_what_stands_in_many_places_is_made_once(tmp_path):
+    value = [np.zeros(3)]
+    for _ in range(100):  # 2^100 arrays, were each a copy of its own
+        value = [value, value]
+    (tmp_path / "a.pickle").write_bytes(pickle.dumps(value))
+    (found,) = load_pickles(tmp_path / "a.pickle", 1)
+    assert found[0] is found[1]
+
+
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))
 @pytest.mark.parametrize(
     ("function", "arguments"), [(os.system, ("touch {}",)), (eval, ("open('{}', 'w')",)), (np.save, ("{}", 1))]

@@ -66,6 +66,16 @@ def test_the_split_files_decide_and_what_they_do_not_name_is_noted(tmp_path):
     assert dataset.notes == ("scene0002_00: in none of the split files, left out",)
 
 
+def test_lists_beside_the_scans_are_found_from_the_folder_above(tmp_path):
+    write_scannet_scene(tmp_path / "scannet", "scene0000_00", [1])
+    folder = write_scannet_scene(tmp_path / "scannet", "scene0001_00", [1], segments=True)
+    write_segments(folder, [7], [("wall", [7])])
+    write_label_map(tmp_path / "scannet")
+    (tmp_path / "scannet" / "scannetv2_train.txt").write_text("scene0000_00\n")
+    (tmp_path / "scannet" / "scannetv2_val.txt").write_text("scene0001_00\n")
+    assert [source.split for source in find_scannet(tmp_path).sources] == ["train", "test"]
+
+
 def test_the_first_release_divides_the_1201_once_more(tmp_path):
     for number, split in enumerate(("train", "val", "test")):
         write_scannet_scene(tmp_path, f"scene000{number}_00", [1])

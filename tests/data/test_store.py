@@ -117,6 +117,15 @@ def test_a_damaged_manifest_is_one_clear_error(tmp_path, text):
         open_store(tmp_path)
 
 
+def test_a_checksum_does_not_lead_out_of_the_store(tmp_path):
+    manifest = store_of(tmp_path / "s", scene_source("a", random_cloud())).path / "manifest.json"
+    content = json.loads(manifest.read_text())
+    content["scenes"][0]["checksum"] = "/../../../out" + "0" * 51
+    manifest.write_text(json.dumps(content))
+    with pytest.raises(InputError, match=r"a valid 'scenes\.0\.checksum'"):
+        open_store(manifest.parent)
+
+
 def test_a_missing_a_truncated_and_a_changed_array_are_noticed(tmp_path):
     store = store_of(tmp_path / "store", scene_source("a", random_cloud()))
     store.check("a")

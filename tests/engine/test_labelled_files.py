@@ -1,3 +1,4 @@
+import io
 import json
 
 import laspy
@@ -10,6 +11,7 @@ from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import WRITABLE, read, write
+from point2node.data.files.text_append import append_columns
 from point2node.data.label_sidecar import read_sidecar, sidecar_path
 from point2node.engine.labelled import Labelled
 from point2node.report.scene_files import read_scene
@@ -191,6 +193,15 @@ def test_a_cloud_that_was_moved_is_not_written_with_its_old_characters(tmp_path)
     assert read(moved).xyz.tolist() == [[11, 12, 13], [14, 15, 16]]
     (tmp_path / "scan.xyz").write_text("9 9 9\n")
     assert read(labelled(cloud).write(tmp_path / "out.xyz")).xyz.tolist() == [[1, 2, 3], [4, 5, 6]]
+
+
+@pytest.mark.parametrize("text", ["1 2 3\n", "1 2 3\n4 5 6\n7 8 9\n"])
+def test_a_text_that_changes_while_it_is_labelled_is_not_mixed_with_the_labels(tmp_path, text):
+    (tmp_path / "scan.xyz").write_text("1 2 3\n4 5 6\n")
+    origin = read(tmp_path / "scan.xyz").origin
+    (tmp_path / "scan.xyz").write_text(text)
+    with pytest.raises(InputError, match="the file has changed"):
+        append_columns(origin, {"label": ["1", "2"]}, io.BytesIO())
 
 
 def test_labelling_what_was_labelled_keeps_the_first_input(tmp_path):

@@ -41,8 +41,13 @@ def test_a_difference_over_the_same_seeds_is_that_of_the_pairs():
     assert gain.words("+") == "+2.00 ± 1.41"
 
 
-def test_a_difference_over_other_seeds_is_that_of_the_means():
-    assert difference({0: 61.0, 1: 65.0}, {0: 60.0}) == Summary(3.0, None, 1)
+def test_a_difference_leaves_out_seeds_that_only_one_has():
+    assert difference({0: 61.0, 1: 65.0, 2: 90.0}, {0: 60.0, 1: 62.0, 7: 1.0}).words("+") == "+2.00 ± 1.41"
+    assert difference({0: 61.0, 1: 65.0}, {0: 60.0}) == Summary(1.0, None, 1)
+
+
+def test_a_difference_without_a_shared_seed_is_that_of_the_means():
+    assert difference({0: 61.0, 1: 65.0}, {2: 60.0}) == Summary(3.0, None, 1)
     assert difference({None: 58.0}, {None: 60.0}).words("+") == "−2.00"
 
 

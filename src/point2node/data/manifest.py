@@ -7,11 +7,11 @@ import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
@@ -50,7 +50,8 @@ class SceneEntry(Strict):
     arrays: tuple[str, ...]
     labels: dict[int, int]
     """How many points (of shapes: how many shapes) have each label value."""
-    checksum: str
+    checksum: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
+    """Its beginning is part of a folder's name, so it has to be what it is called."""
     lost: tuple[LostLine, ...] = ()
     notes: tuple[str, ...] = ()
 

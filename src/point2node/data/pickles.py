@@ -28,7 +28,7 @@ def load_pickles(path: Path, count: int) -> list[Any]:
     expected = "a pickle of plain containers and numpy arrays"
     with damage_reported(path, expected), path.open("rb") as file:
         try:
-            return [_to_plain(_ArrayUnpickler(file).load()) for _ in range(count)]
+            return [_to_plain(_ArrayUnpickler(file).load(), {}) for _ in range(count)]
         except pickle.UnpicklingError as error:  # what we refuse; damage may end in any other exception
             raise InputError(path, expected=expected, found=str(error)) from error
 
@@ -137,12 +137,17 @@ class _ArrayUnpickler(PythonUnpickler):  # type: ignore[misc]
     dispatch = {**PythonUnpickler.dispatch, pickle.BYTEARRAY8[0]: load_bytearray8}  # noqa: RUF012
 
 
-def _to_plain(value: Any) -> Any:
-    """The containers with arrays where the stand-ins are."""
+def _to_plain(value: Any, done: dict[int, Any]) -> Any:
+    """The containers with arrays where the stand-ins are; what stands in several places is made once."""
+    if id(value) in done:
+        return done[id(value)]
     if isinstance(value, _Array):
-        return value.to_numpy()
-    if isinstance(value, list | tuple):
-        return type(value)(_to_plain(item) for item in value)
-    if isinstance(value, dict):
-        return {key: _to_plain(item) for key, item in value.items()}
-    return value
+        plain: Any = value.to_numpy()
+    elif isinstance(value, list | tuple):
+        plain = type(value)(_to_plain(item, done) for item in value)
+    elif isinstance(value, dict):
+        plain = {key: _to_plain(item, done) for key, item in value.items()}
+    else:
+        return value
+    done[id(value)] = plain
+    return plain

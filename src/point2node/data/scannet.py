@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -93,15 +94,20 @@ def label_files(folder: Path, label_map: Path | None) -> tuple[Path, ...] | None
 
 
 def read_splits(root: Path) -> dict[str, str]:
-    """The split of each scene, by the split files in ``root``; nothing if there are none."""
-    for release in SPLIT_FILES:
+    """The split of each scene, by the split files in ``root`` or one of its folders; nothing if there are none."""
+    for folder, release in product(_beside_scans(root), SPLIT_FILES):
         splits: dict[str, str] = {}
-        for file, split in ((root / name, split) for name, split in release.items()):
+        for file, split in ((folder / name, split) for name, split in release.items()):
             if file.is_file():
                 splits |= dict.fromkeys(read_text(file).split(), split)
         if splits:
             return splits
     return {}
+
+
+def _beside_scans(root: Path) -> list[Path]:
+    """Where lists lie that belong to the whole data set: in ``root``, or in a folder of it (``scannet``)."""
+    return [root, *(folder for folder in visible_folders(root) if not SCENE.fullmatch(folder.name))]
 
 
 def read_scene(name: str, split: str, files: tuple[Path, ...], root: Path, skip_damaged: bool) -> Iterator[Scene]:
@@ -165,5 +171,6 @@ def _refuse_infinite(where: str | Path, xyz: Array) -> None:
 
 
 def _find_label_map(root: Path) -> Path | None:
-    candidates = [file for file in visible_files(root) if file.name.endswith("labels.combined.tsv")]
+    files = (file for folder in reversed(_beside_scans(root)) for file in visible_files(folder))
+    candidates = [file for file in files if file.name.endswith("labels.combined.tsv")]
     return candidates[-1] if candidates else None

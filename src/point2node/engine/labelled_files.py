@@ -26,25 +26,15 @@ FALLBACK = ".ply"
 LARGEST_NARROW_CLASS = 31
 
 
-def target_of(path: Path, labelled: Labelled) -> Path:
-    """Where the labelled cloud goes: ``path``, or a PLY beside it where that format cannot hold the labels."""
-    suffix = path.suffix.lower()
-    if _keeps_text(labelled.cloud, suffix):
-        return path
-    if suffix not in WRITABLE or (suffix in (".las", ".laz") and not _fits_las(labelled)):
-        return path.with_suffix(FALLBACK)
-    return path
-
-
 def write_labelled(path: Path, labelled: Labelled, further: dict[str, Any] | None = None) -> Path:
     """Write the labelled cloud and, last, the file beside it that names the classes; returns where the cloud is.
 
-    ``further`` are entries for that file.
+    That is ``path``, or a PLY beside it where that format cannot hold the labels. ``further`` are entries for the file.
     """
-    target = target_of(path, labelled)
-    origin = labelled.cloud.origin
+    origin = _kept_text(labelled.cloud, path.suffix.lower())
+    target = path if origin or _holds_labels(path.suffix.lower(), labelled) else path.with_suffix(FALLBACK)
     note = describe(labelled).model_dump(mode="json") | (further or {})
-    if isinstance(origin, TextOrigin) and _keeps_text(labelled.cloud, target.suffix.lower()):
+    if origin is not None:
         columns = {
             "label": written_digits(labelled.labels),
             "confidence": written_digits(labelled.confidence),
@@ -75,20 +65,24 @@ def describe(labelled: Labelled) -> LabelSidecar:
     )
 
 
-def _keeps_text(cloud: PointCloud, suffix: str) -> bool:
-    """Whether the text that the cloud was read from is of that format, still there, and says what the cloud says."""
+def _kept_text(cloud: PointCloud, suffix: str) -> TextOrigin | None:
+    """The text that the cloud was read from, if it is of that format, still there, and says what the cloud says."""
     origin = cloud.origin
     if not isinstance(origin, TextOrigin) or origin.path.suffix.lower() != suffix:
-        return False
+        return None
     try:
         layout = origin.layout
         again = read(
             origin.path, columns=" ".join(origin.columns), delimiter=layout.delimiter, skip=layout.first_line - 1
         )
     except InputError:
-        return False
+        return None
     same = len(again) == len(cloud) and np.array_equal(again.xyz, cloud.xyz, equal_nan=True)
-    return same and again.fields.keys() == cloud.fields.keys()
+    return origin if same and again.fields.keys() == cloud.fields.keys() else None
+
+
+def _holds_labels(suffix: str, labelled: Labelled) -> bool:
+    return suffix in WRITABLE and (suffix not in (".las", ".laz") or _fits_las(labelled))
 
 
 def _fits_las(labelled: Labelled) -> bool:

@@ -73,7 +73,7 @@ def tabulate_variants(ablation: Ablation) -> Table:
         sections=(Section("measured here, published beside", protocol, rows),),
         notes=(
             "Scores in per cent, Δ in percentage points against the baseline; over several seeds, mean ± sample "
-            "standard deviation, and Δ likewise over the pairs of a seed where both have the same seeds.",
+            "standard deviation, and Δ likewise, pair by pair, over the seeds that both have.",
             f"Paper: published (paper, Table {ABLATION_NUMBER}), printed under {describe_printed(AREA_5)}. "
             f"Ours vs printed: {tell_against_printed(given, AREA_5)}.",
             *([] if metric == "mIoU" else ["The paper's figures are mIoU, ours OA: only their signs compare."]),

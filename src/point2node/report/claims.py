@@ -28,7 +28,7 @@ def judge_claims(ablation: Ablation) -> Table:
         sections=(Section("measured here, published beside", protocol, rows),),
         notes=(
             "Δ in percentage points, seed by seed; over several, mean ± sample standard deviation.",
-            f"A claim holds where every seed, at least {FEWEST_SEEDS} of them, is in favour, and fails where none is. "
+            f"With {FEWEST_SEEDS} seeds or more a claim holds where every seed is in favour, and fails where none is. "
             f"Of {FEWEST_SEEDS} seeds chance alone is in favour once in {2**FEWEST_SEEDS}.",
             f"Paper: from the mIoU of its Table {ABLATION_NUMBER}; how many trainings are behind it is not stated.",
         ),

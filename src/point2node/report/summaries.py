@@ -33,11 +33,10 @@ def summarise(values: Sequence[float | None]) -> Summary | None:
 
 
 def difference(of: Mapping[int | None, float], against: Mapping[int | None, float]) -> Summary:
-    """The difference of two means over seeds; with the same two or more seeds, that of the pairs with its deviation."""
-    if set(of) == set(against) and None not in of:
-        pairs = summarise([of[seed] - against[seed] for seed in of])
-        if pairs is not None:
-            return pairs
+    """The mean over the seeds that both have, pair by pair, with its deviation; without such, that of the two means."""
+    pairs = summarise([of[seed] - against[seed] for seed in of if seed in against and seed is not None])
+    if pairs is not None:
+        return pairs
     return Summary(fmean(of.values()) - fmean(against.values()), None, min(len(of), len(against)))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import io
 import zipfile
 from pathlib import Path
@@ -99,6 +100,24 @@ def test_a_claim_of_more_points_than_there_is_room_for_is_refused(tmp_path: Path
         file.create_dataset("xyz", (10**12, 3), "f8", chunks=(1000, 3))
     for name in ("a.npy", "a.npz", "a.h5"):
         with pytest.raises(InputError, match=name):
+            read(tmp_path / name)
+
+
+def test_the_same_bytes_under_many_names_are_refused(tmp_path: Path) -> None:
+    with h5py.File(tmp_path / "a.h5", "w") as file:
+        file.create_dataset("xyz", (50_000, 3), "f8", chunks=(1000, 3))
+        for number in range(200):
+            file[f"again_{number}"] = file["xyz"]
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w") as archive:
+        archive.writestr("xyz.npy", npy_header((100, 3)) + b"\0" * 2400)
+        for number in range(9):
+            again = copy.copy(archive.infolist()[0])
+            again.filename = f"again_{number}.npy"
+            archive.filelist.append(again)
+    (tmp_path / "a.npz").write_bytes(stream.getvalue())
+    for name, message in (("a.h5", "as large as its datasets"), ("a.npz", "as large as what is in it")):
+        with pytest.raises(InputError, match=message):
             read(tmp_path / name)
 
 

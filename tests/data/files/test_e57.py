@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from point2node.core.errors import InputError
-from point2node.data.files import read
+from point2node.data.files import read, write
 
 pye57 = pytest.importorskip("pye57")
 
@@ -40,19 +40,16 @@ def test_scans_are_joined_at_their_poses(tmp_path: Path) -> None:
     assert (cloud.rgb[10:] == 0).all()
 
 
-@pytest.mark.parametrize("name", ["label", "mine:Label"])
-def test_a_field_named_label_is_read_as_labels_and_an_invalid_point_has_no_position(tmp_path: Path, name: str) -> None:
-    libe57, path = pye57.libe57, tmp_path / "a.e57"
-    xyz = np.array([[4e5, 5e6, 1.25], [4e5 + 0.001, 5e6, 2], [0, 0, 0]])
-    columns: dict[str, np.ndarray] = {f"cartesian{axis}": xyz[:, i].copy() for i, axis in enumerate("XYZ")}
-    columns |= {"cartesianInvalidState": np.array([0, 0, 2], np.longlong), name: np.array([3, 70000, 1], np.longlong)}
+def write_columns(path: Path, columns: dict[str, np.ndarray]) -> None:
+    """One scan with columns of any name, those of the extension ``mine`` included."""
+    libe57 = pye57.libe57
     with pye57.E57(str(path), mode="w") as file:
         image = file.image_file
         image.extensionsAdd("mine", "http://www.example.com/mine")
         prototype, buffers = libe57.StructureNode(image), libe57.VectorSourceDestBuffer()
         for column, values in columns.items():
             is_whole = values.dtype.kind == "i"
-            node = libe57.IntegerNode(image, 0, 0, 2**20) if is_whole else libe57.FloatNode(image, 0.0)
+            node = libe57.IntegerNode(image, 0, 0, 2**62) if is_whole else libe57.FloatNode(image, 0.0)
             prototype.set(column, node)
             buffers.append(libe57.SourceDestBuffer(image, column, values, len(values), True, True))
         scan_node = libe57.StructureNode(image)
@@ -61,13 +58,46 @@ def test_a_field_named_label_is_read_as_labels_and_an_invalid_point_has_no_posit
         scan_node.set("points", points)
         file.data3d.append(scan_node)
         writer = points.writer(buffers)
-        writer.write(3)
+        writer.write(len(values))
         writer.close()
-    cloud = read(path)
+
+
+def coordinates(xyz: np.ndarray) -> dict[str, np.ndarray]:
+    return {f"cartesian{axis}": xyz[:, i].copy() for i, axis in enumerate("XYZ")}
+
+
+@pytest.mark.parametrize("name", ["label", "mine:Label"])
+def test_a_field_named_label_is_read_as_labels_and_an_invalid_point_has_no_position(tmp_path: Path, name: str) -> None:
+    xyz = np.array([[4e5, 5e6, 1.25], [4e5 + 0.001, 5e6, 2], [0, 0, 0]])
+    states, labels = np.array([0, 0, 2], np.longlong), np.array([3, 70000, 1], np.longlong)
+    write_columns(tmp_path / "a.e57", coordinates(xyz) | {"cartesianInvalidState": states, name: labels})
+    cloud = read(tmp_path / "a.e57")
     assert cloud.labels is not None
     assert cloud.labels.tolist() == [3, 70000, 1]
+    assert cloud.fields.keys() == {"scan"}
     np.testing.assert_array_equal(cloud.xyz[:2], xyz[:2])  # map coordinates keep every digit
     assert np.isnan(cloud.xyz[2]).all()
+
+
+def test_every_further_column_is_kept(tmp_path: Path) -> None:
+    further = {
+        "rowIndex": np.array([0, 1], np.longlong),
+        "timeStamp": np.array([0.5, 1e9 + 0.25]),
+        "mine:curvature": np.array([0.25, -0.5]),
+        "mine:number": np.array([1, 2**40], np.longlong),
+        "mine:normalX": np.array([1.0, 0.0]),
+        "mine:normalY": np.array([0.0, 1.0]),
+        "mine:normalZ": np.array([0.0, 0.0]),
+    }
+    write_columns(tmp_path / "a.e57", coordinates(np.eye(3)[:2]) | further)
+    cloud = read(tmp_path / "a.e57")
+    assert cloud.normals is not None
+    assert cloud.normals.tolist() == [[1, 0, 0], [0, 1, 0]]
+    assert cloud.fields.keys() == {"rowIndex", "timeStamp", "curvature", "number", "scan"}
+    for name, values in further.items():
+        if "normal" not in name:
+            np.testing.assert_array_equal(cloud.fields[name.rpartition(":")[2]], values)
+    write(tmp_path / "a.ply", cloud)  # which has no whole numbers of 64 bits
 
 
 def test_a_file_that_is_none_or_holds_no_scan_says_so(tmp_path: Path) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import struct
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -94,6 +96,58 @@ def test_gltf_vertex_colours_are_read(tmp_path: Path) -> None:
     cloud = read(tmp_path / "a.glb")
     assert cloud.rgb is not None
     assert cloud.rgb[0].tolist() == [10, 20, 30]
+
+
+def test_indented_lines_of_an_obj_count_like_the_others(tmp_path: Path) -> None:
+    text = "".join(f"  v {line}\n" for line in SQUARE.splitlines()) + "\tf 1 2 3 4\n"
+    assert_square(read(written(tmp_path, "a.obj", text)))
+
+
+def gltf(**changes: Any) -> dict[str, Any]:
+    return {
+        "asset": {"version": "2.0"},
+        "scene": 0,
+        "scenes": [{"nodes": [0]}],
+        "nodes": [{"mesh": 0}],
+        "meshes": [{"primitives": [{"attributes": {"POSITION": 0}}]}],
+        "accessors": [{"bufferView": 0, "componentType": 5126, "count": 3, "type": "VEC3"}],
+        "bufferViews": [{"buffer": 0, "byteLength": 36}],
+        "buffers": [{"byteLength": 36, "uri": "a.bin"}],
+    } | changes
+
+
+def test_a_gltf_scene_may_keep_its_numbers_in_a_file_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(np.eye(3, dtype="<f4").tobytes())
+    np.testing.assert_array_equal(read(written(tmp_path, "a.gltf", json.dumps(gltf()))).xyz, np.eye(3))
+
+
+def test_a_gltf_scene_that_claims_what_it_does_not_hold_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "a.bin").write_bytes(np.eye(3, dtype="<f4").tobytes())
+    empty = gltf()
+    del empty["accessors"][0]["bufferView"]
+    shared = gltf(accessors=[gltf()["accessors"][0] | {"count": 2_000_000} for _ in range(10)])
+    for tree, message in ((empty, "stand in a buffer"), (shared, "room for 20000000 elements")):
+        with pytest.raises(InputError, match=message):
+            read(written(tmp_path, "a.gltf", json.dumps(tree)))
+
+
+def test_a_mesh_that_is_placed_too_often_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("point2node.data.files.gltf.ALWAYS_ALLOWED", 0)
+    monkeypatch.setattr("point2node.data.files.gltf.HIGHEST_RATIO", 1)
+    (tmp_path / "a.bin").write_bytes(np.eye(3, dtype="<f4").tobytes())
+    places = range(100)
+    tree = gltf(nodes=[{"mesh": 0} for _ in places], scenes=[{"nodes": list(places)}])
+    with pytest.raises(InputError, match="room for 300 vertices"):
+        read(written(tmp_path, "a.gltf", json.dumps(tree)))
+
+
+@pytest.mark.parametrize("uri", ["../secret.bin", "/etc/hostname", "%2e%2e/secret.bin", "x/../../secret.bin"])
+def test_a_gltf_scene_does_not_choose_files_of_other_folders(tmp_path: Path, uri: str) -> None:
+    (tmp_path / "secret.bin").write_bytes(bytes(36))
+    (tmp_path / "inside").mkdir()
+    tree = gltf(buffers=[{"byteLength": 36, "uri": uri}])
+    with pytest.raises(InputError, match="the scene's own folder"):
+        read(written(tmp_path / "inside", "a.gltf", json.dumps(tree)))
 
 
 @pytest.mark.parametrize(

@@ -65,6 +65,17 @@ def test_text_with_comments_and_windows_line_ends_is_read(tmp_path: Path) -> Non
     assert cloud.rgb.tolist() == [[1, 2, 3], [4, 5, 6], [7, 8, 9]]
 
 
+def test_remarks_are_kept_and_ours_is_added_once(tmp_path: Path) -> None:
+    text = "ply\nformat ascii 1.0\ncomment crs: EPSG:25832\nobj_info scanned 2026\nelement vertex 1\n"
+    text += "property double x\nproperty double y\nproperty double z\nend_header\n1 2 3\n"
+    (tmp_path / "a.ply").write_text(text)
+    write(tmp_path / "b.ply", read(tmp_path / "a.ply"))
+    write(tmp_path / "c.ply", read(tmp_path / "b.ply"))
+    lines = (tmp_path / "c.ply").read_bytes().split(b"end_header")[0].decode().splitlines()
+    assert lines[2:5] == ["comment crs: EPSG:25832", "obj_info scanned 2026", "comment written by point2node"]
+    assert lines[5].startswith("element")
+
+
 def test_a_carriage_return_before_binary_data_takes_nothing_of_it(tmp_path: Path) -> None:
     text = header(
         "property uchar x", "property uchar y", "property uchar z", storage="binary_little_endian", vertices=1

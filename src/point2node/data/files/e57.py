@@ -17,13 +17,15 @@ NAMES = {
     "colorRed": "red", "colorGreen": "green", "colorBlue": "blue",
     "intensity": "intensity",
 }  # fmt: skip
+POLAR = {"sphericalRange", "sphericalAzimuth", "sphericalElevation"}  # read as cartesian coordinates
+FURTHER = {"normalX": "nx", "normalY": "ny", "normalZ": "nz"}
 INVALID = {"cartesianInvalidState", "sphericalInvalidState"}
 WHOLE = np.longlong  # not int64: pye57 takes that for 32 bits
 POINTS_PER_BYTE = 8  # one bit per point: coordinates take many times that
 
 
 def read(path: Path) -> PointCloud:
-    """Read coordinates, colours, intensity and labels; the field ``scan`` is the number of the scan.
+    """Read every column of numbers; the field ``scan`` is the number of the scan.
 
     Points that the scanner marked as invalid have no position, but NaN, and no colour or intensity, but 0. Where only
     some scans have a column, the others get 0 in it.
@@ -45,10 +47,10 @@ def _read_scan(path: Path, file: Any, number: int) -> dict[str, Array]:
         raise InputError(f"{path}, scan {number}", expected=f"room for {points} points", found=found)
     read = file.read_scan(number, intensity=True, colors=True, ignore_missing_fields=True)  # the valid points alone
     columns = {NAMES[name]: values for name, values in read.items() if name in NAMES}
-    labels, valid = _labels_and_validity(path, file, number)
+    further, valid = _further_columns_and_validity(path, file, number)
     if not valid.all():
         columns = {name: _spread(name, values, valid) for name, values in columns.items()}
-    return columns | labels | {"scan": np.full(len(valid), number, np.int32)}
+    return columns | further | {"scan": np.full(len(valid), number, np.int32)}
 
 
 def _spread(name: str, values: Array, valid: Array) -> Array:
@@ -58,21 +60,40 @@ def _spread(name: str, values: Array, valid: Array) -> Array:
     return everywhere
 
 
-def _labels_and_validity(path: Path, file: Any, number: int) -> tuple[dict[str, Array], Array]:
-    """The field ``label`` of an extension of the format, which pye57 itself passes over, and which points are valid."""
+def _further_columns_and_validity(path: Path, file: Any, number: int) -> tuple[dict[str, Array], Array]:
+    """The columns that pye57 itself passes over, those of extensions without their prefix, and which points are valid.
+
+    Whole numbers stay so where 32 bits hold them. Texts are left out: a field is numbers.
+    """
     libe57 = import_library(path, "pye57.libe57", "e57")
     header = file.get_header(number)
-    wanted = {name: "label" for name in header.point_fields if name.lower().rpartition(":")[2] == "label"}
-    valid = np.ones(header.point_count, np.bool_)
-    read = {name: np.zeros(header.point_count, WHOLE) for name in header.point_fields if name in {*wanted, *INVALID}}
+    prototype = libe57.StructureNode(header.points.prototype())
+    read: dict[str, Array] = {}
+    for name in header.point_fields:
+        if name not in NAMES.keys() | POLAR and not isinstance(prototype[name], libe57.StringNode):
+            is_whole = isinstance(prototype[name], libe57.IntegerNode)
+            read[name] = np.zeros(header.point_count, WHOLE if is_whole else np.float64)
     if read:
         buffers = libe57.VectorSourceDestBuffer()
         for name, values in read.items():
             buffers.append(libe57.SourceDestBuffer(file.image_file, name, values, len(values), True, True))
         header.points.reader(buffers).read()
+    valid = np.ones(header.point_count, np.bool_)
     for name in read.keys() & INVALID:
-        valid &= read[name] == 0
-    return {wanted[name]: values for name, values in read.items() if name in wanted}, valid
+        valid &= read.pop(name) == 0
+    columns: dict[str, Array] = {}
+    for name, values in read.items():
+        plain = name.rpartition(":")[2]
+        chosen = FURTHER.get(plain, plain)
+        columns[name if chosen in columns else chosen] = _narrowed(values)
+    return columns, valid
+
+
+def _narrowed(values: Array) -> Array:
+    if values.dtype.kind != "i":
+        return values
+    smaller = values.astype(np.int32)
+    return smaller if np.array_equal(smaller, values) else values.astype(np.float64)
 
 
 def _column(scan: dict[str, Array], name: str) -> Array:

@@ -11,20 +11,21 @@ import numpy as np
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.libraries import damage_reported, import_library
-from point2node.data.files.named_arrays import arrays_from_cloud, cloud_from_arrays
+from point2node.data.files.named_arrays import HIGHEST_RATIO, arrays_from_cloud, cloud_from_arrays
 
 NUMBERS, NUMBERS_OR_TEXTS = "biuf", "biufSOU"  # kinds of types, as numpy writes them
-HIGHEST_RATIO = 1032  # deflate cannot shrink further, so a larger claim is damage (or an attack)
 
 
 def read(path: Path) -> PointCloud:
     """Read every dataset at the top of the file; groups and links are left out."""
     h5py = import_library(path, "h5py", "h5")
-    arrays = {}
+    arrays, total = {}, 0
     with damage_reported(path, "an HDF5 file"), h5py.File(path, "r") as file:
         for name in file:
             values = read_dataset(h5py, path, file, name)
             if values is not None:
+                total += values.nbytes  # one dataset may stand under many names
+                _refuse_claim(path, path, f"{total} bytes of datasets", total)
                 arrays[name] = values
     return cloud_from_arrays(path, arrays)
 
@@ -39,13 +40,17 @@ def read_dataset(h5py: ModuleType, path: Path, file: Any, name: str, kinds: str 
         return None
     if dataset.external or dataset.is_virtual:
         raise InputError(f"{path}, {name}", expected="data inside the file", found="a reference to another")
-    if dataset.nbytes > HIGHEST_RATIO * path.stat().st_size:
-        found = f"{path.stat().st_size} bytes for shape {dataset.shape}"
-        raise InputError(f"{path}, {name}", expected="a file as large as its datasets", found=found)
+    _refuse_claim(path, f"{path}, {name}", f"shape {dataset.shape}", dataset.nbytes)
     if dataset.dtype.kind not in kinds:
         expected = "numbers" if kinds == NUMBERS else "numbers or texts"
         raise InputError(f"{path}, {name}", expected=expected, found=str(dataset.dtype))
     return np.asarray(dataset[()])
+
+
+def _refuse_claim(path: Path, where: str | Path, what: str, claimed: int) -> None:
+    if claimed > HIGHEST_RATIO * path.stat().st_size:
+        found = f"{path.stat().st_size} bytes for {what}"
+        raise InputError(where, expected="a file as large as its datasets", found=found)
 
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:

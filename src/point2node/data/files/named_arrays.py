@@ -10,6 +10,7 @@ from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.colours import to_bytes
 from point2node.data.files.columns import make_cloud, plain_name
 
+HIGHEST_RATIO = 1032  # deflate cannot shrink further, so a larger claim is damage (or an attack)
 SPELLINGS = {
     "xyz": ("xyz", "points", "coord"),
     "rgb": ("rgb", "color"),

@@ -13,15 +13,18 @@ from numpy.lib import format as npy_format
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.libraries import damage_reported
-from point2node.data.files.named_arrays import arrays_from_cloud, cloud_from_arrays
+from point2node.data.files.named_arrays import HIGHEST_RATIO, arrays_from_cloud, cloud_from_arrays
 
-HIGHEST_RATIO = 1032  # deflate cannot shrink further, so a larger claim is damage (or an attack)
 HEADER_READERS = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}
 
 
 def read(path: Path) -> PointCloud:
     """Read every array of the archive; pickled objects are never opened."""
     with damage_reported(path, "an NPZ archive"), zipfile.ZipFile(path) as archive:
+        claimed = sum(info.compress_size for info in archive.infolist())
+        if claimed > path.stat().st_size:  # the same bytes as several arrays: a small archive of any size
+            found = f"{path.stat().st_size} bytes for {claimed}"
+            raise InputError(path, expected="an archive as large as what is in it", found=found)
         arrays = {info.filename.removesuffix(".npy"): _read_array(path, archive, info) for info in archive.infolist()}
     return cloud_from_arrays(path, arrays)
 

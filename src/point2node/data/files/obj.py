@@ -20,7 +20,7 @@ def read(path: Path) -> PointCloud:
 
     Texture and normal numbers of a corner (``f 1/2/3``) are left out too: they belong to corners, not to points.
     """
-    lines = path.read_bytes().split(b"\n")
+    lines = [line.lstrip() for line in path.read_bytes().split(b"\n")]
     numbers = [number for number, line in enumerate(lines) if line.startswith((b"v ", b"v\t"))]
     if not numbers:
         raise InputError(path, expected="an OBJ mesh with vertex lines 'v x y z'", found="none")

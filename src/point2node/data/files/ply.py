@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
 
@@ -19,6 +20,14 @@ TYPE_NAMES = {
     "i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint",
     "f4": "float", "f8": "double",
 }  # fmt: skip
+OWN_REMARK = "comment written by point2node"
+
+
+@dataclass(frozen=True)
+class PlyOrigin:
+    """What the header says beside the elements."""
+
+    remarks: tuple[str, ...]
 
 
 def read(path: Path) -> PointCloud:
@@ -32,7 +41,8 @@ def read(path: Path) -> PointCloud:
         _check(path, element)
     body = data[header.size :]
     columns, faces = read_text(path, header, body) if not header.byte_order else read_binary(path, header, body)
-    return cloud_from_columns(path, columns, faces=None if faces is None else fan(path, *faces, len(columns["x"])))
+    triangles = None if faces is None else fan(path, *faces, len(columns["x"]))
+    return cloud_from_columns(path, columns, faces=triangles, origin=PlyOrigin(header.remarks))
 
 
 def _check(path: Path, element: Element) -> None:
@@ -53,7 +63,9 @@ def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
     """Write little-endian binary: double coordinates, every field in its own type, the faces."""
     columns = narrow(path, columns_from_cloud(path, cloud))
     columns = {name: _storable(path, name, values) for name, values in columns.items()}
-    lines = ["ply", "format binary_little_endian 1.0", "comment written by point2node", f"element vertex {len(cloud)}"]
+    remarks = cloud.origin.remarks if isinstance(cloud.origin, PlyOrigin) else ()
+    lines = ["ply", "format binary_little_endian 1.0", *dict.fromkeys((*remarks, OWN_REMARK))]
+    lines += [f"element vertex {len(cloud)}"]
     lines += [f"property {TYPE_NAMES[values.dtype.str[1:]]} {name}" for name, values in columns.items()]
     table = np.empty(len(cloud), [(name, values.dtype.newbyteorder("<")) for name, values in columns.items()])
     for name, values in columns.items():

@@ -49,6 +49,8 @@ class Header:
     byte_order: str
     """``<``, ``>``, or nothing for text."""
     elements: list[Element]
+    remarks: tuple[str, ...]
+    """The lines ``comment`` and ``obj_info``, in which some programs keep the coordinate system."""
     lines: int
     size: int
     """The header's length in bytes."""
@@ -65,7 +67,7 @@ def read_header(path: Path, data: bytes) -> Header:
     # the line end is the header's own: a carriage return alone may not eat a newline of the binary data
     size = last.start(1) + len(first[1])
     lines = [line.decode("utf-8", "replace") for line in data[: last.start(1)].splitlines()]
-    byte_order, elements = None, list[Element]()
+    byte_order, elements, remarks = None, list[Element](), list[str]()
     for number, line in enumerate(lines[1:-1], start=2):
         try:
             match line.split():
@@ -77,7 +79,9 @@ def read_header(path: Path, data: bytes) -> Header:
                     elements[-1].properties.append(Property(name, TYPES[type_], TYPES[length_type]))
                 case ["property", type_, name]:
                     elements[-1].properties.append(Property(name, TYPES[type_]))
-                case ["comment" | "obj_info", *_] | []:
+                case ["comment" | "obj_info", *_]:
+                    remarks.append(line)
+                case []:
                     pass
                 case _:
                     raise ValueError(line)
@@ -86,7 +90,7 @@ def read_header(path: Path, data: bytes) -> Header:
             raise InputError(where, expected="a line of a PLY header", found=repr(line[:60])) from error
     if byte_order is None:
         raise InputError(path, expected="a line 'format …' in the PLY header", found="none")
-    return Header(byte_order, elements, len(lines), size)
+    return Header(byte_order, elements, tuple(remarks), len(lines), size)
 
 
 def _count(text: str) -> int:

@@ -9,6 +9,7 @@ from itertools import count, islice
 from pathlib import Path
 from typing import BinaryIO
 
+from point2node.core.errors import InputError
 from point2node.data.files.columns import plain_name
 from point2node.data.files.text_layout import COMMENTS, Layout, split_words
 
@@ -25,26 +26,27 @@ class TextOrigin:
     """The names that were given to the columns; "_" for those left out."""
 
 
-def append_columns(origin: TextOrigin, columns: Mapping[str, Sequence[str]], stream: BinaryIO) -> int:
+def append_columns(origin: TextOrigin, columns: Mapping[str, Sequence[str]], stream: BinaryIO) -> None:
     """Copy the file into ``stream`` with the written values of ``columns`` at the end of every point's line.
 
     Where a line names the columns, it names the new ones as well; an old one of the same name gets ``_input`` behind.
-    Returns the number of points that were written.
     """
-    written = 0
     rows = zip(*columns.values(), strict=True)
+    changed = InputError(origin.path, expected="the points that were labelled", found="others: the file has changed")
     with origin.path.open("rb") as source:
         stream.write(_renamed(source.read(origin.layout.start), origin.layout, list(columns)))
         while lines := list(islice(source, LINES_AT_ONCE)):
             pieces = []
             for line in lines:
-                if _holds_a_point(line):
-                    pieces.append(_extended(line, next(rows, ()), origin.layout.delimiter))
-                    written += 1
-                else:
+                if not _holds_a_point(line):
                     pieces.append(line)
+                elif (words := next(rows, None)) is not None:
+                    pieces.append(_extended(line, words, origin.layout.delimiter))
+                else:
+                    raise changed
             stream.write(b"".join(pieces))
-    return written
+    if next(rows, None) is not None:
+        raise changed
 
 
 def _holds_a_point(line: bytes) -> bool:
