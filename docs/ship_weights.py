@@ -15,6 +15,7 @@ from pathlib import Path
 
 import yaml
 
+from point2node.core.errors import InputError
 from point2node.engine.history import read_history, training_seconds
 from point2node.engine.model_card import ModelCard
 from point2node.engine.run_folder import RunFolder
@@ -39,11 +40,15 @@ def main() -> None:
     settings = run.read_settings()
     seconds = training_seconds(run.history, settings.batch_size * settings.points)
     _, weights = read_weights(file)
+    measured = [calibration, *given.evaluations] if calibration.is_file() else given.evaluations
+    for one in measured:
+        if json.loads(one.read_text())["trained_steps"] != weights.step:
+            raise InputError(one, expected=f"figures of step {weights.step}, as {file}", found="those of another")
     steps = max(int(row["step"]) for row in read_history(run.history))  # the best weights may be of an earlier one
     card = ModelCard(
         name=given.name,
         sha256=hashlib.sha256(content).hexdigest(),
-        settings=settings.model_copy(update={"start": settings.start and Path(settings.start).name}),
+        settings=settings.model_copy(update={"start": None}),  # which 'before' tells of
         steps=weights.step,
         hours=round(seconds / 3600, 2),
         samples_per_second=round(steps * settings.batch_size / seconds, 2),

@@ -5,8 +5,12 @@ table goes to experiments/results/TABLE.md and .json, from which docs/experiment
 """
 
 import argparse
+import subprocess
+import sys
 from importlib import import_module
 from pathlib import Path
+
+from point2node.core.errors import InputError
 
 TABLES = ("modelnet10", "ablation", "peers")
 
@@ -20,7 +24,12 @@ def main() -> None:
     given = parser.parse_args()
     if given.table != "ablation" and not (given.modelnet10 and given.modelnet10.is_dir()):
         parser.error(f"{given.table} needs --modelnet10, the folder of ModelNet10's h5 files; found {given.modelnet10}")
-    import_module(f"experiments.{given.table}").make_table(given.runs / given.table, given.modelnet10)
+    try:
+        import_module(f"experiments.{given.table}").make_table(given.runs / given.table, given.modelnet10)
+    except InputError as error:
+        parser.error(str(error))
+    except subprocess.CalledProcessError as error:  # the command has said itself what stopped it
+        sys.exit(error.returncode)
 
 
 main()

@@ -88,7 +88,8 @@ def costs(run: RunFolder) -> dict[str, Any]:
     settings, card = run.read_settings(), run.read_card()
     epoch = card.training if card.task == "classification" else 1000  # of scenes a thousand blocks stand for an epoch
     seconds = epoch * settings.points / typical_speed(run.history)
-    peak = json.loads(run.summary.read_text(encoding="utf-8"))["peak_megabytes"]
+    summary = json.loads(run.summary.read_text(encoding="utf-8"))
+    peak = None if summary["resumed_at"] else summary["peak_megabytes"]  # which is that of the last sitting
     return {"epoch_seconds": seconds, "inference_ms": inference_ms(run), "peak_megabytes": peak}
 
 

@@ -180,7 +180,7 @@ def test_a_full_disk_leaves_the_previous_state_and_says_so(failing, keeper, monk
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(weights_module.os, "fsync", fsync)
-    expected = rf"no space left.*The checkpoint of step 3 is whole: make room, then use --resume {keeper.run.path}\.$"
+    expected = rf"no space left.*The checkpoint of step 3 is whole\. Make room, then use --resume {keeper.run.path}\.$"
     with pytest.raises(InputError, match=expected):
         keeper.checkpoint(Progress(seed=0, step=4))
     assert keeper.run.state.read_bytes() == before

@@ -91,6 +91,16 @@ def test_without_colour_the_network_is_given_the_middle_grey(colour):
     assert any(colours.any() for colours in labeller.network.colours)
 
 
+def test_without_colour_weights_that_also_take_normals_are_given_both():
+    cloud = PointCloud(np.random.default_rng(0).random((100, 3)), normals=np.tile([0.0, 0.0, 1.0], (100, 1)))
+    labeller = height_labeller(features=("rgb", "normals"))
+    labeller(cloud)
+    for features in labeller.network.colours:
+        assert features.shape[-1] == 6
+        assert not features[..., :5].any()
+        assert (features[..., 5] == 1).all()
+
+
 def test_weights_that_need_normals_refuse_clouds_without():
     with pytest.raises(InputError, match="expected normals"):
         height_labeller(features=("normals",))(room(50))

@@ -209,6 +209,7 @@ def test_an_unknown_preset_is_answered_with_the_nearest():
         ("dataset=s3dis", "settings"),
         ("rule=median", "rule"),
         ("seed=-1", "seed"),
+        ("seed=9223372036854775808", "seed"),
         ("precision=32", "precision"),
         ("precision=bf16-true", "precision"),
     ],
@@ -217,6 +218,12 @@ def test_a_bad_value_is_refused_in_one_line_that_names_the_key(word, key):
     with pytest.raises(InputError, match=rf"^preset 'tiny', {key}: expected .*, found ") as caught:
         load_preset("tiny", [word])
     assert "\n" not in str(caught.value)
+
+
+def test_a_folder_may_be_called_by_a_date():
+    assert load_preset("tiny", ["start=2026-11-17"]).start == "2026-11-17"
+    with pytest.raises(InputError, match="a value in YAML, found '2026-13-45'"):
+        load_preset("tiny", ["start=2026-13-45"])
 
 
 @pytest.mark.parametrize("word", ["steps", "=3", "steps 3"])

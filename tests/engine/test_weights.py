@@ -216,3 +216,8 @@ def test_a_network_for_the_other_task_is_refused(tmp_path):
     card = card_of(quick("classes=null", "features=[]"), write_shapes(tmp_path / "store"))
     with pytest.raises(InputError, match="size 'tiny': expected a network for classification, found one for segm"):
         check_task(card, card.build())
+
+
+def test_a_size_that_is_none_is_named_with_its_key(card):
+    with pytest.raises(InputError, match=r"^size: expected one of s3dis, .*, found 'nix'"):
+        card.model_copy(update={"size": "nix"}).build()

@@ -10,10 +10,11 @@ import pytest
 KERNELS = """
 from point2node.geometry.compiling import kernel
 from shelf.factors import factor
+from shelf.offset import OFFSET
 
 @kernel()
 def scale(x):
-    return factor() * x
+    return factor() * x + OFFSET
 """
 FACTORS = """
 from numba import njit
@@ -38,6 +39,7 @@ def shelf(tmp_path):
     (package / "__init__.py").touch()
     (package / "kernels.py").write_text(KERNELS)
     (package / "factors.py").write_text(FACTORS.format(2))
+    (package / "offset.py").write_text("OFFSET = 0")
     return package
 
 
@@ -83,6 +85,12 @@ def test_code_is_renewed_when_a_function_in_another_file_changes(shelf):
     assert use(shelf, "f4") == [(15, 0)]
     (shelf / "factors.py").write_text(FACTORS.format(2))
     assert use(shelf, "f4") == [(6, 1)]
+
+
+def test_code_is_renewed_when_a_number_in_another_file_changes(shelf):
+    use(shelf, "f4")
+    (shelf / "offset.py").write_text("OFFSET = 1")
+    assert use(shelf, "f4") == [(7, 0)]
 
 
 def test_processes_that_compile_at_the_same_time_do_not_disturb_each_other(shelf):

@@ -29,6 +29,11 @@ def test_whole_numbers_and_half_precision_are_refused(dtype: torch.dtype) -> Non
         check_coordinates(torch.zeros(1, 5, 3, dtype=dtype))
 
 
+def test_a_batch_without_clouds_is_refused() -> None:
+    with pytest.raises(InputError, match=r"at least one cloud of at least one point, found shape \(0, 5, 3\)"):
+        check_coordinates(torch.zeros(0, 5, 3))
+
+
 def test_a_cloud_without_points_is_refused() -> None:
     with pytest.raises(InputError, match="at least one point"):
         check_coordinates(torch.zeros(1, 0, 3))

@@ -54,6 +54,11 @@ SHARING = PyramidPlan(
 )
 
 
+def tensors_of(pyramid):
+    last = [] if pyramid.correlation is None else [pyramid.correlation]
+    return [*pyramid.levels, *pyramid.numbers, *pyramid.encoder, *pyramid.decoder, *last]
+
+
 @pytest.mark.parametrize("plan", [PLAN, SHARING])
 def test_every_search_is_answered_as_if_it_were_alone(clouds, plan):
     pyramid = build_pyramid(clouds, plan)
@@ -68,8 +73,8 @@ def test_every_search_is_answered_as_if_it_were_alone(clouds, plan):
 def test_a_cloud_gives_the_same_pyramid_alone_and_in_a_batch(clouds, plan):
     batch, alone = build_pyramid(clouds, plan), build_pyramid(clouds[1:2], plan)
     for together, single in zip(
-        [*batch.levels, *batch.numbers, *batch.encoder],
-        [*alone.levels, *alone.numbers, *alone.encoder],
+        tensors_of(batch),
+        tensors_of(alone),
         strict=True,
     ):
         assert torch.equal(together[1:2], single)
@@ -84,18 +89,20 @@ def test_random_sampling_follows_the_seed(clouds):
 def test_both_paths_give_the_same_pyramid(clouds):
     fast, plain = build_pyramid(clouds, PLAN, path="cpu"), build_pyramid(clouds, PLAN, path="torch")
     for a, b in zip(
-        [*fast.numbers, *fast.encoder, *fast.decoder],
-        [*plain.numbers, *plain.encoder, *plain.decoder],
+        tensors_of(fast),
+        tensors_of(plain),
         strict=True,
     ):
         assert torch.equal(a, b)
 
 
-def test_moving_keeps_every_index(clouds):
+def test_moving_moves_every_part_and_keeps_its_shape(clouds):
     pyramid = build_pyramid(clouds, PLAN)
-    moved = pyramid.to("cpu")
-    assert torch.equal(moved.correlation, pyramid.correlation)
-    assert all(torch.equal(a, b) for a, b in zip(moved.decoder, pyramid.decoder, strict=True))
+    for before, after in zip(tensors_of(pyramid), tensors_of(pyramid.to("meta")), strict=True):
+        assert after.device.type == "meta"
+        assert (after.shape, after.dtype) == (before.shape, before.dtype)
+    for before, after in zip(tensors_of(pyramid), tensors_of(pyramid.to("cpu")), strict=True):
+        assert torch.equal(before, after)
 
 
 def test_a_cloud_smaller_than_a_level_is_refused_with_the_number_needed(clouds):

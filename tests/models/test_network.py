@@ -1,5 +1,7 @@
 """What must hold for every network of the catalogue, in both tasks."""
 
+from concurrent.futures import ThreadPoolExecutor
+
 import numpy as np
 import pytest
 import torch
@@ -72,6 +74,36 @@ def test_a_model_says_what_it_is_made_for_and_runs_on_arrays(name, task):
     assert np.isfinite(logits).all()
     assert model.training
     assert model.macs(128) > 0
+
+
+@pytest.mark.parametrize("kind", ["reversed", "other byte order", "protected", "by columns", "a list"])
+def test_arrays_of_every_kind_are_run(kind):
+    model = small_network("segmentation", "point2node")
+    xyz = np.random.default_rng(0).random((128, 3))
+    given = {
+        "reversed": xyz[::-1].copy()[::-1],
+        "other byte order": xyz.astype(">f8"),
+        "protected": xyz.copy(),
+        "by columns": np.asfortranarray(xyz),
+        "a list": xyz.tolist(),
+    }[kind]
+    if kind == "protected":
+        given.flags.writeable = False
+    np.testing.assert_array_equal(model.run(given, given), model.run(xyz, xyz))
+
+
+def test_threads_that_run_a_network_in_training_do_not_disturb_each_other():
+    model = small_network("segmentation", "point2node").train()
+    model.head.eval()  # frozen by its owner
+    modes = [module.training for module in model.modules()]
+    buffers = [buffer.clone() for buffer in model.buffers()]
+    xyz = np.random.default_rng(0).random((128, 3))
+    expected = model.run(xyz, xyz)
+    with ThreadPoolExecutor(3) as pool:
+        for found in pool.map(lambda _: model.run(xyz, xyz), range(12)):
+            np.testing.assert_array_equal(found, expected)
+    assert [module.training for module in model.modules()] == modes
+    assert all(torch.equal(before, after) for before, after in zip(buffers, model.buffers(), strict=True))
 
 
 @EVERY_MODEL

@@ -2,6 +2,7 @@
 
 import json
 import resource
+import shutil
 import subprocess
 import sys
 
@@ -243,6 +244,28 @@ def test_a_sweep_with_other_settings_in_the_same_folder_is_refused(room_store, t
     result = point2node(*words, "steps=2")
     assert result.exit_code == 2
     assert "steps: expected 2, found 1" in result.stderr
+
+
+@pytest.mark.parametrize("seeds", ["²", "0,00", "0,", "a", "-1"])
+def test_seeds_that_are_none_or_the_same_are_refused(seeds):
+    result = point2node("ablate", "tiny", f"--seeds={seeds}")
+    assert result.exit_code == 2
+    assert "--seeds: expected different whole numbers" in result.stderr
+
+
+def test_what_is_missing_of_the_data_is_said(run, tmp_path):
+    store = tmp_path / "store"
+    shutil.copytree(RunFolder(run).read_card().data, store)
+    manifest = json.loads((store / "manifest.json").read_text())
+    manifest["notes"] = [f"room_{number}: missing, left out" for number in range(7)]
+    (store / "manifest.json").write_text(json.dumps(manifest))
+    result = point2node("evaluate", run, "--data", store, "--json")
+    assert json.loads(result.stdout)["units"] == 1500
+    told = [line for line in result.stderr.splitlines() if line.startswith("note: ")]
+    assert told == [
+        *(f"note: room_{number}: missing, left out" for number in range(5)),
+        "note: and 2 more notes in the store's manifest.json",
+    ]
 
 
 @pytest.mark.slow

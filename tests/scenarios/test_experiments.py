@@ -49,7 +49,13 @@ def test_networks_are_compared_in_one_table_and_trained_only_once(room_store, tm
 
 def test_shapes_are_trained_scored_and_calibrated_once(shape_store, tmp_path, results, monkeypatch):
     words = (*QUICK, "classes=null", "points=512", "width=1", "validation_share=0.2", "warmup_steps=1")
-    for name, value in {"SHARED": words, "FIRST": (), "SECOND": ("learning_rate=0.0005",), "VOTES": 2}.items():
+    for name, value in {
+        "SHARED": words,
+        "FIRST": (),
+        "SECOND": ("learning_rate=0.0005",),
+        "VOTES": 2,
+        "FIRST_VOTES": 2,
+    }.items():
         monkeypatch.setattr(modelnet10, name, value)
     modelnet10.make_table(tmp_path / "runs", shape_store)
     rows = [line.split("|") for line in (results / "modelnet10.md").read_text().splitlines()[2:]]
@@ -65,6 +71,17 @@ def test_shapes_are_trained_scored_and_calibrated_once(shape_store, tmp_path, re
     before = [file.stat().st_mtime_ns for file in files]
     modelnet10.make_table(tmp_path / "runs", shape_store)
     assert [file.stat().st_mtime_ns for file in files] == before
+
+
+def test_a_run_of_other_settings_is_refused_in_one_line(room_store, tmp_path):
+    run = tmp_path / "ablation" / "rooms_small-baseline-seed0"
+    trained = [sys.executable, "-m", "point2node", "train", "tiny", *QUICK, "steps=1"]
+    subprocess.run([*trained, "--data", str(room_store), "--out", str(run)], check=True)
+    command = [sys.executable, "-m", "experiments", "ablation", "--runs", str(tmp_path)]
+    found = subprocess.run(command, capture_output=True, text=True)
+    assert found.returncode == 2
+    assert "Choose another folder" in found.stderr
+    assert "Traceback" not in found.stderr
 
 
 def test_a_table_without_its_data_is_refused_in_one_line(tmp_path):

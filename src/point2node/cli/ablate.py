@@ -62,10 +62,11 @@ def ablate(
 
 
 def _read_seeds(text: str) -> list[int]:
-    seeds = [seed.strip() for seed in text.split(",")]
-    if not all(seed.isdigit() for seed in seeds) or len(set(seeds)) < len(seeds):
+    words = [word.strip() for word in text.split(",")]
+    seeds = [int(word) for word in words if word.isdecimal()]
+    if len(set(seeds)) < len(words):
         raise InputError("--seeds", expected="different whole numbers separated by commas", found=text)
-    return [int(seed) for seed in seeds]
+    return seeds
 
 
 def _score_once(run: RunFolder, data: Path | None) -> None:

@@ -5,16 +5,22 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+
+
+def tell_notes(notes: Iterable[str]) -> None:
+    """Say on stderr what was left out of the data, and why."""
+    for note in notes:
+        print(f"note: {note}", file=sys.stderr, flush=True)
 
 
 @contextmanager
 def progress(label: str, *, seconds: float = 0.0) -> Iterator[Callable[[int, int, str], None]]:
     """A function to be called with how much is done, of how much, and the name of the latest.
 
-    The bar appears with the first call: where there is nothing to do, nothing is shown. Lines are at least
-    ``seconds`` apart.
+    The bar appears with the first call and goes when all is done: where there is nothing to do, nothing is shown, and
+    what comes next may have a bar of its own. Lines are at least ``seconds`` apart.
     """
     if not sys.stderr.isatty():
         last = -math.inf
@@ -43,6 +49,8 @@ def progress(label: str, *, seconds: float = 0.0) -> Iterator[Callable[[int, int
     def update(done: int, total: int, name: str) -> None:
         bar.start()
         bar.update(task, completed=done, total=total, description=name)
+        if done >= total:
+            bar.stop()
 
     try:
         yield update

@@ -130,7 +130,9 @@ def conclude(run: RunFolder, outcome: Outcome | None) -> None:
     summary = outcome.summary
     best = summary["best_score"]
     score = "" if best is None else f"; best {best:.3f} at step {summary['best_step']}"
+    taken = summary["steps"] - summary["resumed_at"]
+    of = f" of {summary['steps']}" if summary["resumed_at"] else ""
     print(
-        f"{run.path}: {summary['steps']} steps in {summary['seconds']:.0f} s{score}; "
+        f"{run.path}: {taken}{of} steps in {summary['seconds']:.0f} s{score}; "
         f"{summary['points_per_second']:,} points/s, waited for data {summary['waited_for_data']:.1%} of the time"
     )

@@ -20,6 +20,7 @@ FORMAT = 1
 CHECKSUM_IN_NAME = 12  # characters: enough to tell two states of one scene apart
 UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f]')
 FIELD = "field."  # before the name of an array that is a further field of a cloud
+TOLD = 5  # notes: a data set may have hundreds
 LONGEST_NAME = 200  # bytes; file systems take 255, and more is added to it
 
 
@@ -86,6 +87,11 @@ class Manifest(Strict):
     """All of them, including those of scenes of which nothing was left."""
     notes: tuple[str, ...]
     """What was left out or mapped, and why."""
+
+    def told_notes(self) -> list[str]:
+        """The first notes, and how many more there are."""
+        more = len(self.notes) - TOLD
+        return [*self.notes[:TOLD], *([f"and {more} more notes in the store's manifest.json"] if more > 0 else [])]
 
     def class_list(self) -> tuple[SemanticClass, ...]:
         """The classes in the package's own vocabulary."""

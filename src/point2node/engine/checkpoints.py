@@ -117,7 +117,8 @@ class Keeper:
         *,
         writes: bool = True,
     ) -> None:
-        self.run, self.average, self.saved_step, self.writes = run, average, 0, writes
+        self.run, self.average, self.writes = run, average, writes
+        self.saved_step: int | None = None
         self._network, self._optimiser, self._card = network, optimiser, card
 
     @property
@@ -151,5 +152,6 @@ class Keeper:
         try:
             yield
         except InputError as error:
-            remedy = f"The checkpoint of step {self.saved_step} is whole: make room, then use --resume {self.run.path}."
+            kept = "" if self.saved_step is None else f"The checkpoint of step {self.saved_step} is whole. "
+            remedy = f"{kept}Make room, then use --resume {self.run.path}."
             raise InputError(error.where, expected=error.expected, found=error.found, remedy=remedy) from error

@@ -35,7 +35,8 @@ class ModelCard(Strict):
     command: str
     """Which made them."""
     settings: Settings
-    """All that the command means, so that the share it held back for validation can be scored again."""
+    """All that the command means but for ``start``, which ``before`` tells of, so that the share it held back for
+    validation can be scored again."""
     steps: int
     hours: float
     """Of training, on the machine named."""

@@ -5,6 +5,7 @@ line.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from datetime import date
 from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
@@ -74,7 +75,7 @@ class Settings(BaseModel):
     """Weights to begin from: a run folder, a file, or shipped ones by name; null: drawn at random."""
 
     # recipe
-    seed: int = Field(ge=0)
+    seed: int = Field(ge=0, lt=2**63)
     steps: int | None = Field(ge=1)
     """How long to train; null: ``epochs``."""
     epochs: int = Field(ge=1)
@@ -192,8 +193,10 @@ def parse_overrides(words: Iterable[str]) -> dict[str, Any]:
             raise unknown_choice("setting", key, Settings.model_fields)
         try:
             values[key] = yaml.safe_load(value)
-        except yaml.YAMLError as error:
+        except (yaml.YAMLError, ValueError) as error:  # the latter of what looks like a date and is none
             raise InputError(f"setting {key!r}", expected="a value in YAML", found=repr(value)) from error
+        if isinstance(values[key], date):
+            values[key] = value  # no setting is a date, but a folder may be called so
         if isinstance(values[key], str):
             values[key] = _as_number(values[key])
     return values

@@ -103,6 +103,8 @@ def train(
         workers=settings.num_workers,
         part=(fabric.global_rank, fabric.world_size),
     )
+    for note in store.manifest.told_notes():
+        watch.say(note)
     watch.say(f"{len(division.training)} scenes or shapes to learn from, {len(validation)} to validate on")
     steps = settings.steps or settings.epochs * loader.steps_per_epoch
     if settings.sync_batch_norm:

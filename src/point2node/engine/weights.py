@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from point2node.core.errors import InputError
+from point2node.core.errors import InputError, unknown_choice
 from point2node.data.files.replacing import replacing
 from point2node.data.manifest import ClassEntry, Strict
 from point2node.data.samples import Feature
@@ -22,7 +22,7 @@ from point2node.data.store import Store
 from point2node.engine.settings import Rule, Settings
 from point2node.geometry.blocks import BlockRules
 from point2node.geometry.frames import Frame
-from point2node.models.catalogue import create_model
+from point2node.models.catalogue import PRESETS, create_model
 from point2node.models.network import Network
 
 KEY = "point2node"
@@ -62,6 +62,8 @@ class WeightsCard(Strict):
 
     def build(self) -> Network:
         """The network, with fresh weights."""
+        if self.size not in PRESETS:
+            raise unknown_choice("size", self.size, PRESETS)
         return create_model(
             self.model,
             preset=self.size,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,11 +81,6 @@ class Augmentation:
             return rgb
         contrast, brightness = random.uniform(-self.colour_jitter, self.colour_jitter, (2, 3))
         return np.clip(rgb * (1 + contrast) + brightness, -0.5, 0.5).astype(rgb.dtype)
-
-
-S3DIS = Augmentation(turn=math.pi / 32, scale=0.001)
-SCANNET = Augmentation(turn=math.pi, tilt=math.pi / 72, scale=0.05)
-MODELNET = Augmentation(turn=math.pi, scale=0.1)
 
 
 def transform_points(xyz: Floats, matrix: Floats) -> Floats:

@@ -2,12 +2,13 @@
 
 numba's own cache has three gaps. Where no folder can be written to, importing a kernel fails. Two processes that
 compile a kernel for different arguments at the same time may swap each other's code, since both number their files
-alike. And code is not renewed when only a function in another file has changed. Here a file's name says all that the
-code in it depends on: it is written once, whole, and never becomes wrong.
+alike. And code is not renewed when only a function or a number in another file has changed. Here a file's name says
+all that the code in it depends on: it is written once, whole, and never becomes wrong.
 """
 
 from __future__ import annotations
 
+import ast
 import hashlib
 import pickle
 import sys
@@ -83,7 +84,7 @@ class _CodeFiles:
 
 
 def _stamp(function: Callable[..., Any]) -> str:
-    """A digest of the files that a function's code comes from: its own and those of the functions it may call."""
+    """A digest of the files that a function's code comes from: its own and those that it imports from its package."""
     digest = hashlib.sha256()
     for path in sorted(_sources(function.__module__, set())):
         digest.update(path.read_bytes())
@@ -91,12 +92,15 @@ def _stamp(function: Callable[..., Any]) -> str:
 
 
 def _sources(module: str, seen: set[Path]) -> set[Path]:
-    """The module's file and those of the functions that it has imported from the same package."""
+    """The module's file and those of the modules of the same package that it imports, and so on.
+
+    Read from the import lines: of a number that was imported nothing tells where it came from.
+    """
     file = sys.modules[module].__file__
     if file is not None and Path(file) not in seen:
         seen.add(Path(file))
-        for value in list(vars(sys.modules[module]).values()):
-            home = getattr(value, "__module__", None) or ""
-            if callable(value) and home.partition(".")[0] == module.partition(".")[0]:
+        for line in ast.walk(ast.parse(Path(file).read_text(encoding="utf-8"))):
+            home = (line.module or "") if isinstance(line, ast.ImportFrom) else ""
+            if home.partition(".")[0] == module.partition(".")[0] and home in sys.modules:
                 _sources(home, seen)
     return seen

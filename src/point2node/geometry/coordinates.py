@@ -9,7 +9,7 @@ from point2node.core.errors import InputError
 
 
 def check_coordinates(xyz: Tensor, name: str = "xyz") -> None:
-    """Raise ``InputError`` unless ``xyz`` is (B, N, 3), float32 or float64, with N >= 1 and finite throughout."""
+    """Raise ``InputError`` unless ``xyz`` is (B, N, 3), float32 or float64, with B, N >= 1 and finite throughout."""
     if xyz.dim() != 3 or xyz.shape[2] != 3:
         raise InputError(
             name,
@@ -24,8 +24,8 @@ def check_coordinates(xyz: Tensor, name: str = "xyz") -> None:
             found=str(xyz.dtype).removeprefix("torch."),
             remedy="Convert them with xyz.float() or xyz.double().",
         )
-    if xyz.shape[1] == 0:
-        raise InputError(name, expected="at least one point", found="none")
+    if 0 in xyz.shape:
+        raise InputError(name, expected="at least one cloud of at least one point", found=f"shape {tuple(xyz.shape)}")
     finite = xyz.isfinite()
     if not finite.all():
         bad = (~finite).nonzero()

@@ -76,10 +76,12 @@ class Pyramid:
     def to(self, device: torch.device | str) -> Pyramid:
         """The same pyramid on another device."""
 
-        def move(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-            return tuple(tensor.to(device, non_blocking=True) for tensor in tensors)
+        at_once = torch.device(device).type == "cpu"  # where nothing else would wait for the copies to arrive
 
-        correlation = None if self.correlation is None else self.correlation.to(device, non_blocking=True)
+        def move(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            return tuple(tensor.to(device, non_blocking=not at_once) for tensor in tensors)
+
+        correlation = None if self.correlation is None else self.correlation.to(device, non_blocking=not at_once)
         return Pyramid(move(self.levels), move(self.numbers), move(self.encoder), move(self.decoder), correlation)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from point2node.models.layers import Head
 
 Array = NDArray[np.floating] | Tensor
 Task = Literal["segmentation", "classification"]
+TURNS = threading.RLock()
+"""Held while a network is in evaluation mode for a moment: its mode is one for all threads."""
 
 
 class Network(nn.Module, ABC):
@@ -75,7 +78,7 @@ class Network(nn.Module, ABC):
 
         Coordinates may be anything finite, map coordinates in float64 included: they are brought into the frame
         that the network was made for. Features are what it was trained on (rgb / 255 − 0.5, say). Arrays give
-        arrays, tensors give tensors.
+        arrays, tensors give tensors. Threads take turns.
         """
         with self._evaluating():
             given, pyramid = self._prepare(xyz, features)
@@ -85,7 +88,7 @@ class Network(nn.Module, ABC):
 
     def _prepare(self, xyz: Array, features: Array | None) -> tuple[Tensor | None, Pyramid]:
         weight = self.head.logits.weight
-        coordinates = torch.as_tensor(xyz)
+        coordinates = _tensor(xyz)
         if coordinates.ndim == 2:
             coordinates = coordinates[None]
         if not coordinates.is_floating_point():
@@ -95,7 +98,7 @@ class Network(nn.Module, ABC):
         pyramid = build_pyramid(frame, self.plan)
         if features is None:
             return None, pyramid
-        given = torch.as_tensor(features).to(weight)
+        given = _tensor(features).to(weight)
         return given if given.ndim == 3 else given[None], pyramid
 
     def _check(self, features: Tensor | None, pyramid: Pyramid) -> None:
@@ -124,13 +127,14 @@ class Network(nn.Module, ABC):
 
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
-        was_training = self.training
-        self.eval()
-        try:
-            with torch.no_grad():
+        with TURNS, torch.no_grad():
+            training = [module for module in self.modules() if module.training]
+            self.eval()
+            try:
                 yield
-        finally:
-            self.train(was_training)
+            finally:
+                for module in training:  # each by itself: some may have been frozen
+                    module.training = True
 
 
 def room_frame(xyz: Tensor) -> Tensor:
@@ -147,6 +151,14 @@ def unit_sphere(xyz: Tensor) -> Tensor:
 
 FRAMES = MappingProxyType({"segmentation": room_frame, "classification": unit_sphere})
 """The frame that the networks of a task are made for."""
+
+
+def _tensor(values: Array) -> Tensor:
+    """A tensor, of arrays in any memory order, byte order and state of protection."""
+    if isinstance(values, Tensor):
+        return values
+    array = np.asarray(values)
+    return torch.from_numpy(np.array(array, array.dtype.newbyteorder("="), order="C"))
 
 
 def _width(features: Tensor | None) -> int:

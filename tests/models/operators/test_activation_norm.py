@@ -70,16 +70,18 @@ def test_a_channel_far_from_0_keeps_its_small_variance():
 
 
 def test_the_same_bits_come_with_any_number_of_threads():
-    z, norm = torch.randn(50_000, 16), BatchNorm(16)
-    threads = torch.get_num_threads()
+    z, norm = torch.randn(50_000, 16, requires_grad=True), BatchNorm(16)
+    weights = torch.randn(50_000, 16)
+    threads, found = torch.get_num_threads(), []
     try:
-        torch.set_num_threads(1)
-        one = activate_and_normalise_(z.clone(), norm)
-        torch.set_num_threads(2)
-        two = activate_and_normalise_(z.clone(), norm)
+        for number in (1, 2):
+            torch.set_num_threads(number)
+            out = activate_and_normalise_(z * 1, norm)
+            found.append((out.detach(), *torch.autograd.grad((out * weights).sum(), [z, norm.weight, norm.bias])))
     finally:
         torch.set_num_threads(threads)
-    assert torch.equal(one, two)
+    for one, two in zip(*found, strict=True):
+        assert torch.equal(one, two)
 
 
 def test_one_row_cannot_be_normalised_in_training():

@@ -54,6 +54,18 @@ def test_values_and_gradients_equal_the_naive_form(shape: tuple[int, ...]) -> No
     torch.testing.assert_close(value_and_gradients(non_local_update, *case), value_and_gradients(naive, *case))
 
 
+@pytest.mark.parametrize("narrow", [torch.bfloat16, torch.float16])
+def test_half_precision_is_widened_for_the_sums(narrow: torch.dtype) -> None:
+    V, Q, X = random_case(2, 21, 4, 3, torch.float32)
+    halves = [one.detach().to(narrow).requires_grad_() for one in (Q, X)]
+    for given in ([V, *halves], [V.detach().to(narrow).requires_grad_(), *halves]):
+        wide = [one.detach().float().requires_grad_() for one in given]
+        found, expected = value_and_gradients(non_local_update, *given), value_and_gradients(naive, *wide)
+        assert [one.dtype for one in found] == [given[0].dtype, *(one.dtype for one in given)]
+        for ours, theirs in zip(found, expected, strict=True):
+            torch.testing.assert_close(ours.float(), theirs, rtol=0.02, atol=0.02)
+
+
 def test_gradients_equal_finite_differences() -> None:
     assert torch.autograd.gradcheck(non_local_update, random_case(2, 9, 2, 2))
 

@@ -42,9 +42,9 @@ def read(path: Path) -> PointCloud:
 def _read_tree(data: bytes) -> dict[str, Any]:
     """What the scene says of itself, from a GLB or a GLTF file."""
     if data[:4] != b"glTF":
-        return json.loads(data)  # type: ignore[no-any-return]
+        return json.loads(data)
     size = int.from_bytes(data[CHUNK_START - 8 : CHUNK_START - 4], "little")
-    return json.loads(data[CHUNK_START : CHUNK_START + size])  # type: ignore[no-any-return]
+    return json.loads(data[CHUNK_START : CHUNK_START + size])
 
 
 def _check(path: Path, tree: dict[str, Any]) -> None:

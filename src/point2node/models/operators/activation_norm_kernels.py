@@ -7,21 +7,15 @@ assignment of one array to another.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 from numba import prange
 
 from point2node.geometry.compiling import kernel
 from point2node.models.operators.exponential_kernels import elu
-
-Array = npt.NDArray[Any]
+from point2node.models.operators.tile_kernels import SUMS, Array
 
 TILE_VALUES = 16384
 """Values in a tile: 64 kB of float32, an eighth of a core's L2 cache."""
-
-SUMS = {"contract", "nsz", "reassoc"}
 
 
 @kernel()

@@ -25,10 +25,12 @@ def non_local_update(V: Tensor, Q: Tensor, X: Tensor) -> Tensor:
 
     result[b, i] = Σ_j P[i, j] V[b, j] with P[i, j] = exp(Q[b, i] · X[b, j]) / Σ_j' exp(Q[b, i] · X[b, j'])
 
-    Shapes: V (B, N, C), Q and X (B, N, R) → (B, N, C).
+    Shapes: V (B, N, C), Q and X (B, N, R) → (B, N, C). Half precision, which autocast may give to some of them, is
+    widened to single for the sums over all nodes.
     """
-    result: Tensor = _TiledNonLocalUpdate.apply(V, Q, X)  # type: ignore[no-untyped-call]
-    return result
+    wide = torch.promote_types(torch.promote_types(V.dtype, Q.dtype), torch.float32)
+    result: Tensor = _TiledNonLocalUpdate.apply(V.to(wide), Q.to(wide), X.to(wide))  # type: ignore[no-untyped-call]
+    return result.to(V.dtype)
 
 
 class _TiledNonLocalUpdate(torch.autograd.Function):

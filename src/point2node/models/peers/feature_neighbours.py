@@ -17,8 +17,11 @@ def feature_neighbours(nodes: Tensor, k: int) -> Tensor:
     """
     k = min(k, nodes.shape[1])
     rows = max(1, CHUNK // nodes.shape[1])
-    centred = nodes - nodes.mean(dim=1, keepdim=True)  # the products below lose digits far from the origin
-    return torch.stack([torch.cat([_nearest(queries, cloud, k) for queries in cloud.split(rows)]) for cloud in centred])
+    with torch.autocast(nodes.device.type, enabled=False):  # three digits would not tell neighbours apart
+        nodes = nodes.to(torch.promote_types(nodes.dtype, torch.float32))
+        centred = nodes - nodes.mean(dim=1, keepdim=True)  # the products below lose digits far from the origin
+        nearest = ([_nearest(queries, cloud, k) for queries in cloud.split(rows)] for cloud in centred)
+        return torch.stack([torch.cat(found) for found in nearest])
 
 
 def _nearest(queries: Tensor, cloud: Tensor, k: int) -> Tensor:
