@@ -33,6 +33,13 @@ def test_figures_of_speed_are_those_of_the_last_run():
     assert set(shown.splitlines()) <= set(table.splitlines())
 
 
+@pytest.mark.parametrize(("name", "column"), [("ablation", "variant"), ("ablation", "claim"), ("peers", "data")])
+def test_tables_of_trainings_are_those_that_their_command_wrote(name, column):
+    results = (ROOT / f"experiments/results/{name}.md").read_text()
+    (table,) = re.findall(rf"^\| {column} \|.*?(?=\n\n|\n*\Z)", results, re.M | re.S)
+    assert table in (ROOT / "docs/experiments.md").read_text()
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_relative_link_leads_somewhere(document):
     for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
