@@ -3,7 +3,7 @@ import csv
 import pytest
 
 from point2node.core.errors import InputError
-from point2node.engine.history import COLUMNS, History, read_history, training_seconds, typical_speed
+from point2node.engine.history import COLUMNS, History, read_history, training_seconds
 
 
 def write(folder, rows, step=0):
@@ -71,9 +71,3 @@ def test_training_time_is_summed_over_the_speed_of_each_stretch(tmp_path):
         ",".join(COLUMNS) + "\n10,0,2,0.1,0.001,100,,,\n10,0,,,,,0.4,0.3,0.2\n30,0,2,0.1,0.001,50,,,\n"
     )
     assert training_seconds(tmp_path / "history.csv", points_in_step=5) == pytest.approx(10 * 5 / 100 + 20 * 5 / 50)
-
-
-def test_the_typical_speed_is_that_of_most_lines_not_of_the_slow_first(tmp_path):
-    lines = ["10,0,2,0.1,0.001,3,,,", "10,0,,,,,0.4,0.3,0.2", "20,0,2,0.1,0.001,50,,,", "30,0,2,0.1,0.001,52,,,"]
-    (tmp_path / "history.csv").write_text("\n".join([",".join(COLUMNS), *lines, ""]))
-    assert typical_speed(tmp_path / "history.csv") == 50

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import statistics
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -74,8 +73,3 @@ def training_seconds(path: Path, points_in_step: int) -> float:
             seconds += (int(row["step"]) - before) * points_in_step / float(row["points_per_second"])
             before = int(row["step"])
     return seconds
-
-
-def typical_speed(path: Path) -> float:
-    """Points a second: the median of the lines, so that the first ones, in which kernels are compiled, do not count."""
-    return statistics.median(float(row["points_per_second"]) for row in read_history(path) if row["points_per_second"])
