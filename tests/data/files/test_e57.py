@@ -85,6 +85,7 @@ def test_every_further_column_is_kept(tmp_path: Path) -> None:
         "timeStamp": np.array([0.5, 1e9 + 0.25]),
         "mine:curvature": np.array([0.25, -0.5]),
         "mine:number": np.array([1, 2**40], np.longlong),
+        "mine:x": np.array([7.0, 8.0]),
         "mine:normalX": np.array([1.0, 0.0]),
         "mine:normalY": np.array([0.0, 1.0]),
         "mine:normalZ": np.array([0.0, 0.0]),
@@ -93,10 +94,12 @@ def test_every_further_column_is_kept(tmp_path: Path) -> None:
     cloud = read(tmp_path / "a.e57")
     assert cloud.normals is not None
     assert cloud.normals.tolist() == [[1, 0, 0], [0, 1, 0]]
-    assert cloud.fields.keys() == {"rowIndex", "timeStamp", "curvature", "number", "scan"}
+    assert cloud.fields.keys() == {"rowIndex", "timeStamp", "curvature", "number", "mine:x", "scan"}
+    np.testing.assert_array_equal(cloud.xyz, np.eye(3)[:2])
     for name, values in further.items():
         if "normal" not in name:
-            np.testing.assert_array_equal(cloud.fields[name.rpartition(":")[2]], values)
+            plain = name.rpartition(":")[2]
+            np.testing.assert_array_equal(cloud.fields[plain if plain in cloud.fields else name], values)
     write(tmp_path / "a.ply", cloud)  # which has no whole numbers of 64 bits
 
 

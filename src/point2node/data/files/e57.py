@@ -85,7 +85,8 @@ def _further_columns_and_validity(path: Path, file: Any, number: int) -> tuple[d
     for name, values in read.items():
         plain = name.rpartition(":")[2]
         chosen = FURTHER.get(plain, plain)
-        columns[name if chosen in columns else chosen] = _narrowed(values)
+        is_taken = chosen in {*columns, *NAMES.values(), "scan"}
+        columns[name if is_taken else chosen] = _narrowed(values)
     return columns, valid
 
 

@@ -24,10 +24,10 @@ def read(path: Path) -> PointCloud:
     """Read vertices, their colours where every mesh has them, and triangles, each mesh placed in the scene."""
     trimesh = import_library(path, "trimesh", "mesh")
     with damage_reported(path, "a GLTF scene"):
-        _check(path, _read_tree(path.read_bytes()))
+        size = _check(path, _read_tree(path.read_bytes()))
         scene = trimesh.load_scene(path, process=False)
         placed = (scene.graph[node][1] for node in scene.graph.nodes_geometry)
-        _refuse_claim(path, "vertices", sum(len(scene.geometry[name].vertices) for name in placed))
+        _refuse_claim(path, size, "vertices", sum(len(scene.geometry[name].vertices) for name in placed))
         mesh = scene.to_mesh()
         vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
         colours = mesh.visual.vertex_colors if mesh.visual.kind == "vertex" else None
@@ -47,22 +47,31 @@ def _read_tree(data: bytes) -> dict[str, Any]:
     return json.loads(data[CHUNK_START : CHUNK_START + size])
 
 
-def _check(path: Path, tree: dict[str, Any]) -> None:
-    """Refuse what trimesh would make numbers of without any in the file, and files of other folders."""
+def _check(path: Path, tree: dict[str, Any]) -> int:
+    """Refuse what trimesh would make numbers of without any in the file, and files of other folders.
+
+    Returns the bytes of the scene, those of files beside it included.
+    """
     folder = path.parent.resolve()
+    files = {path}
     for part in (*tree.get("buffers", ()), *tree.get("images", ())):
         uri = unquote(part.get("uri", "data:"))
-        if not uri.startswith("data:") and not (folder / uri).resolve().is_relative_to(folder):
+        if uri.startswith("data:"):
+            continue
+        file = (folder / uri).resolve()
+        files.add(file)
+        if not file.is_relative_to(folder):
             raise InputError(path, expected="data inside the scene's own folder", found=repr(uri[:60]))
+    size = sum(file.stat().st_size for file in files if file.is_file())
     accessors = tree.get("accessors", ())
     for number, accessor in enumerate(accessors):
         if "bufferView" not in accessor or "sparse" in accessor:
             expected = "numbers that stand in a buffer as they are"
             raise InputError(f"{path}, accessor {number}", expected=expected, found="none, or compressed ones")
-    _refuse_claim(path, "elements", sum(accessor["count"] for accessor in accessors))
+    _refuse_claim(path, size, "elements", sum(accessor["count"] for accessor in accessors))
+    return size
 
 
-def _refuse_claim(path: Path, what: str, count: int) -> None:
-    size = path.stat().st_size
+def _refuse_claim(path: Path, size: int, what: str, count: int) -> None:
     if ELEMENT_BYTES * count > max(ALWAYS_ALLOWED, HIGHEST_RATIO * size):
         raise InputError(path, expected=f"room for {count} {what}", found=f"{size} bytes")
