@@ -1,3 +1,4 @@
+import math
 import os
 import pickle
 from functools import partial
@@ -13,11 +14,13 @@ from point2node.data.preparation import prepare
 from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.sources import Dataset, Scene, Shapes, Source
 from point2node.data.store import open_store
-from point2node.geometry.augment import MODELNET, Augmentation
+from point2node.geometry.augment import Augmentation
 from point2node.geometry.blocks import BlockRules
 
 RULES = BlockRules(side=1.0, grid=0.1, max_points=200)
 SHAPES = (SemanticClass("chair", 0, (0, 0, 0)), SemanticClass("table", 1, (9, 9, 9)))
+
+TURNED = Augmentation(turn=math.pi, scale=0.1)
 
 
 def room_cloud(seed):
@@ -115,7 +118,7 @@ def test_a_shape_gives_distinct_points_and_normals_that_turn_with_them(shapes):
 
 def test_shapes_need_enough_points_and_the_features_asked_for(shapes):
     with pytest.raises(InputError, match="at least 65 points, found shapes of 64"):
-        ShapeClouds(shapes, "train", 65, augmentation=MODELNET)
+        ShapeClouds(shapes, "train", 65)
     with pytest.raises(InputError, match="expected rgb"):
         ShapeClouds(shapes, "train", 8, ("rgb",))
 
@@ -125,7 +128,7 @@ def source(request):
     if request.param == "rooms":
         augmentation = Augmentation(turn=1.0, scale=0.1)
         return RoomBlocks(request.getfixturevalue("rooms"), ("a", "b ü"), 64, ("rgb",), augmentation, RULES)
-    return ShapeClouds(request.getfixturevalue("shapes"), "train", 32, ("normals",), MODELNET, np.array([4, 1, 2]))
+    return ShapeClouds(request.getfixturevalue("shapes"), "train", 32, ("normals",), TURNED, np.array([4, 1, 2]))
 
 
 def test_a_source_travels_to_a_worker_as_a_few_names_and_gives_the_same_samples(source):
