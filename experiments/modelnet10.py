@@ -59,4 +59,6 @@ def calibrate_once(run: RunFolder, votes: int) -> RunFolder:
     found = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
     if found is None or (found["protocol"]["votes"], found["trained_steps"]) != (votes, run.best_step):
         point2node("calibrate", run.path, "--votes", str(votes))
+        for scored in run.path.glob("scored-*.json"):
+            scored.unlink()  # they are of the weights before
     return run

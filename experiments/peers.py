@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import statistics
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -13,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.measure import alternate
 from experiments.running import score_once, train_once, write_table
 from point2node.core.memory import keep_freed_memory
 from point2node.data.batches import Batch, Sample, make_batch
@@ -29,7 +28,6 @@ NETWORKS = {
     "PointCNN (baseline)": ("variant=baseline",),
     "Point2Node": (),
 }
-ROUNDS = 5
 BLOCKS = 1000
 """Of scenes so many blocks stand for an epoch."""
 
@@ -97,21 +95,13 @@ def costs(run: RunFolder) -> dict[str, Any]:
     trained, settings = load_trained(str(run.path)), run.read_settings()
     epoch = run.read_card().training if trained.card.task == "classification" else BLOCKS
     summary = json.loads(run.summary.read_text(encoding="utf-8"))
+    seconds = alternate({"cloud": partial(answer, trained)})  # one after the other: a network is in one mode at a time
+    seconds |= alternate({"step": training_step(trained, settings)})
     return {
-        "inference_ms": 1e3 * median_seconds(partial(answer, trained)),
-        "epoch_seconds": median_seconds(training_step(trained, settings)) * epoch / settings.batch_size,
+        "inference_ms": 1e3 * seconds["cloud"],
+        "epoch_seconds": seconds["step"] * epoch / settings.batch_size,
         "peak_megabytes": None if summary["resumed_at"] else summary["peak_megabytes"],  # that of the last sitting
     }
-
-
-def median_seconds(work: Callable[[], object]) -> float:
-    """Of some rounds, after one that does not count."""
-    times = []
-    for _ in range(ROUNDS + 1):
-        start = time.perf_counter()
-        work()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times[1:])
 
 
 def answer(trained: Trained) -> None:

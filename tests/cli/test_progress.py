@@ -4,9 +4,7 @@ import io
 import sys
 import threading
 
-import pytest
-
-from point2node.cli.progress import progress, tell_notes
+from point2node.cli.progress import progress, tell
 
 
 class Terminal(io.StringIO):
@@ -36,9 +34,8 @@ def test_elsewhere_each_step_is_a_line(capsys):
     assert capsys.readouterr().err.splitlines() == ["preparing 1/2 first", "preparing 2/2 second"]
 
 
-@pytest.mark.parametrize("notes", [[], ["a.h5: missing"]])
-def test_notes_are_said_on_stderr(notes, capsys):
-    tell_notes(notes)
+def test_what_is_told_goes_to_stderr_alone(capsys):
+    tell(["note: a.h5: missing", "note: b.h5: missing"])
     found = capsys.readouterr()
     assert found.out == ""
-    assert found.err.splitlines() == [f"note: {note}" for note in notes]
+    assert found.err.splitlines() == ["note: a.h5: missing", "note: b.h5: missing"]

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from point2node.cli.evaluate import Which
-from point2node.cli.progress import progress, tell_notes
+from point2node.cli.progress import progress, tell
 from point2node.core.errors import InputError
 
 
@@ -43,7 +43,7 @@ def calibrate(
         raise InputError(run, expected="a run folder", found="weights without one")
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
-    tell_notes(store.manifest.told_notes())
+    tell(store.manifest.told_notes())
     part = find_part(trained.settings, store, split)
     if split == TRAIN or (is_own_data(trained, store) and part.overlaps(divide(trained.settings, store).training)):
         raise InputError("--split", expected="data that training has not seen", found=split)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from point2node.cli.progress import progress, tell_notes
+from point2node.cli.progress import progress, tell
 from point2node.core.errors import InputError
 
 if TYPE_CHECKING:  # pydantic is imported by the command itself: --help stays quick
@@ -74,7 +74,7 @@ def evaluate(
     for trained in all_trained:
         with progress("preparing") as report:
             store = open_scored_data(trained, data, report)
-        tell_notes(store.manifest.told_notes())
+        tell(store.manifest.told_notes())
         with progress(f"scoring {trained.name}") as report:
             evaluation = score_split(trained, store, split, votes, chosen, report, device)
         keep_result(trained, result_of(trained, evaluation))

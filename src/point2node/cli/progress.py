@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 
-def tell_notes(notes: Iterable[str]) -> None:
-    """Say on stderr what was left out of the data, and why."""
-    for note in notes:
-        print(f"note: {note}", file=sys.stderr, flush=True)
+def tell(lines: Iterable[str]) -> None:
+    """Say something on stderr."""
+    for line in lines:
+        print(line, file=sys.stderr, flush=True)
 
 
 @contextmanager

@@ -18,7 +18,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from point2node.core.errors import InputError
 from point2node.data.parallel import follow_parent
-from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid, move_tensor
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class Batch:
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
-        features = None if self.features is None else self.features.to(device, non_blocking=True)
-        return Batch(features, self.pyramid.to(device), self.labels.to(device, non_blocking=True), self.scenes)
+        features = None if self.features is None else move_tensor(self.features, device)
+        return Batch(features, self.pyramid.to(device), move_tensor(self.labels, device), self.scenes)
 
 
 class BatchLoader:

@@ -89,9 +89,10 @@ class Manifest(Strict):
     """What was left out or mapped, and why."""
 
     def told_notes(self) -> list[str]:
-        """The first notes, and how many more there are."""
+        """Lines for a person: the first notes, and how many more there are."""
         more = len(self.notes) - TOLD
-        return [*self.notes[:TOLD], *([f"and {more} more notes in the store's manifest.json"] if more > 0 else [])]
+        told = [*self.notes[:TOLD], *([f"and {more} more notes in the store's manifest.json"] if more > 0 else [])]
+        return [f"note: {note}" for note in told]
 
     def class_list(self) -> tuple[SemanticClass, ...]:
         """The classes in the package's own vocabulary."""

@@ -76,13 +76,16 @@ class Pyramid:
     def to(self, device: torch.device | str) -> Pyramid:
         """The same pyramid on another device."""
 
-        at_once = torch.device(device).type == "cpu"  # where nothing else would wait for the copies to arrive
-
         def move(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
-            return tuple(tensor.to(device, non_blocking=not at_once) for tensor in tensors)
+            return tuple(move_tensor(tensor, device) for tensor in tensors)
 
-        correlation = None if self.correlation is None else self.correlation.to(device, non_blocking=not at_once)
+        correlation = None if self.correlation is None else move_tensor(self.correlation, device)
         return Pyramid(move(self.levels), move(self.numbers), move(self.encoder), move(self.decoder), correlation)
+
+
+def move_tensor(tensor: Tensor, device: torch.device | str) -> Tensor:
+    """The tensor on a device, which orders its own work; a CPU does not, so there the copy is waited for."""
+    return tensor.to(device, non_blocking=torch.device(device).type != "cpu")
 
 
 def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0, path: ComputePath = "auto") -> Pyramid:
