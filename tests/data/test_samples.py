@@ -182,3 +182,26 @@ def test_a_read_only_store_is_as_good(rooms):
     rooms.path.chmod(0o500)
     assert len(RoomBlocks(rooms, ("a",), points=64, rules=RULES)) > 1
     rooms.path.chmod(0o700)
+
+
+@pytest.mark.parametrize("up", ["z", "y", "-x"])
+def test_shapes_stand_upright_whatever_their_release_calls_up(up, tmp_path):
+    """A turn about the vertical leaves the height of every point as it was."""
+    sources = (Source("train", "train", (), read_shapes),)
+    dataset = Dataset("modelnet", "test", SHAPES, sources, task="classification", settings={"up": up})
+    prepare(dataset, tmp_path / "shapes", workers=1)
+    store = open_store(tmp_path / "shapes")
+    axis = "xyz".index(up[-1])
+    heights = store.shapes("train").xyz[2, :, axis] * (-1 if up.startswith("-") else 1)
+    for augmentation in (Augmentation(), Augmentation(turn=math.pi)):
+        sample = ShapeClouds(store, "train", 64, ("normals",), augmentation).draw(2, np.random.default_rng(0))
+        np.testing.assert_allclose(np.sort(sample.xyz[:, 2]), np.sort(heights), atol=1e-5)
+        assert sample.features.shape == (64, 3)
+
+
+def test_a_store_with_an_unknown_vertical_axis_is_refused(tmp_path):
+    sources = (Source("train", "train", (), read_shapes),)
+    dataset = Dataset("modelnet", "test", SHAPES, sources, task="classification", settings={"up": "w"})
+    prepare(dataset, tmp_path / "shapes", workers=1)
+    with pytest.raises(InputError, match=r"'up'.*'w'"):
+        ShapeClouds(open_store(tmp_path / "shapes"), "train", 64)

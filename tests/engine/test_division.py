@@ -149,3 +149,32 @@ def test_parts_know_what_they_share(areas, shapes):
     assert find_part(None, shapes, "train").overlaps(shared.training)
     assert not shared.validation.overlaps(shared.training)
     assert not find_part(None, shapes, "test").overlaps(shared.training)
+
+
+def in_fold(number, folds=4, preset="modelnet10"):
+    return load_preset(preset, [f"folds={folds}", f"fold={number}", "classes=null"])
+
+
+def test_every_shape_is_held_back_in_exactly_one_fold(shapes):
+    held = [divide(in_fold(number), shapes).validation.shapes for number in range(4)]
+    assert sorted(np.concatenate(held).tolist()) == list(range(32))
+    labels = np.asarray(shapes.shapes("train").labels)
+    for number, fold_of_shapes in enumerate(held):
+        assert np.count_nonzero(labels[fold_of_shapes] == SHAPE_CLASSES[0].value) == 5  # of 20
+        training = divide(in_fold(number), shapes).training.shapes
+        assert not set(training) & set(fold_of_shapes)
+        assert len(training) + len(fold_of_shapes) == 32
+
+
+def test_every_room_is_held_back_in_exactly_one_fold(areas):
+    settings = [load_preset("s3dis", ["test_area=1", "folds=5", f"fold={number}"]) for number in range(5)]
+    held = [scene for one in settings for scene in divide(one, areas).validation.scenes]
+    assert sorted(held) == sorted(set(areas.scenes()) - set(areas.scenes("Area_1")))
+
+
+@pytest.mark.parametrize("split", ["val", "test", "train"])
+def test_a_store_of_one_split_can_be_scored(split, tmp_path):
+    only = write_shapes(tmp_path / "shapes", {split: (3, 2, 1)})
+    assert len(find_part(load_preset("modelnet10"), only, split)) == 6
+    rooms = write_scenes(tmp_path / "rooms", {split: ("a", "b")})
+    assert find_part(load_preset("rooms"), rooms, split).scenes == ("a", "b")

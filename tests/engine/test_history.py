@@ -68,6 +68,6 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path):
 
 def test_training_time_is_summed_over_the_speed_of_each_stretch(tmp_path):
     (tmp_path / "history.csv").write_text(
-        ",".join(COLUMNS) + "\n10,0,2,0.1,0.001,100,,,\n10,0,,,,,0.4,0.3,0.2\n30,0,2,0.1,0.001,50,,,\n"
+        ",".join(COLUMNS) + "\n10,0,2,0.1,0.001,100,,,,,\n10,0,,,,,,,0.4,0.3,0.2\n30,0,2,0.1,0.001,50,,,,,\n"
     )
     assert training_seconds(tmp_path / "history.csv", points_in_step=5) == pytest.approx(10 * 5 / 100 + 20 * 5 / 50)

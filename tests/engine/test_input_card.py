@@ -4,8 +4,8 @@ import pytest
 from point2node.core.point_cloud import PointCloud
 from point2node.data.rooms import generate_room
 from point2node.engine.input_card import apply_fixes, examine_cloud
-from point2node.engine.input_frame import UPWARDS
 from point2node.engine.labelling import Options
+from point2node.geometry.frames import UPWARDS
 from tests.engine.labellers import height_labeller
 
 

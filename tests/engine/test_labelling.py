@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.input_frame import UPWARDS
 from point2node.engine.labelling import Labeller, Options
 from point2node.engine.memory import Plan
 from point2node.engine.trained import Trained
+from point2node.geometry.frames import UPWARDS
 from tests.engine.labellers import STEP, HeightNetwork, card, height_labeller, real_labeller
 
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, spread_labels
+from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, set_rate, spread_labels
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.catalogue import MODELS, create_model
 from tests.engine.stores import quick
@@ -110,3 +110,37 @@ def test_adam_couples_its_decay_and_adamw_does_not():
     assert type(decoupled) is torch.optim.AdamW
     assert {group["eps"] for group in coupled.param_groups} == {0.25}
     assert {group["lr"] for group in decoupled.param_groups} == {0.5}
+
+
+@pytest.mark.parametrize("form", ["torch", "tensorflow"])
+def test_adam_adds_its_epsilon_where_the_form_says(form):
+    """Against Adam written out: TensorFlow's ε-hat is added before the second moment is corrected."""
+    settings = quick("optimiser=adam", f"adam_form={form}", "adam_epsilon=0.01", "learning_rate=0.1", "weight_decay=0")
+    layer = nn.Linear(3, 1, bias=False).double()
+    optimiser = build_optimiser(settings, layer)
+    w, m, v = layer.weight.detach().clone(), 0.0, 0.0
+    for step in range(5):
+        gradient = torch.randn(1, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(step)) / 10
+        layer.weight.grad = gradient.clone()
+        set_rate(optimiser, settings, 0.1, step)
+        optimiser.step()
+        m, v = 0.9 * m + 0.1 * gradient, 0.999 * v + 0.001 * gradient**2
+        first, second = 1 - 0.9 ** (step + 1), 1 - 0.999 ** (step + 1)
+        if form == "tensorflow":
+            w = w - 0.1 * second**0.5 / first * m / (v.sqrt() + 0.01)
+        else:
+            w = w - 0.1 * (m / first) / ((v / second).sqrt() + 0.01)
+        torch.testing.assert_close(layer.weight.detach(), w)
+
+
+def test_theta_and_phi_can_learn_at_a_rate_of_their_own():
+    network = create_model(preset="tiny")
+    settings = quick("correlation_rate=0.25")
+    optimiser = build_optimiser(settings, network)
+    set_rate(optimiser, settings, 0.5, step=0)
+    rates = {id(parameter): group["lr"] for group in optimiser.param_groups for parameter in group["params"]}
+    slowed = {name for name, parameter in network.named_parameters() if rates[id(parameter)] == 0.125}
+    expected = {name for name, _ in network.named_parameters() if ".theta." in name or ".phi." in name}
+    assert slowed == expected
+    assert len(expected) == 6
+    assert len(rates) == len(list(network.parameters()))

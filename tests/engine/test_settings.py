@@ -70,7 +70,7 @@ def test_the_presets_that_the_documents_name_are_there():
                 "block_grid": 0.03,
                 "block_points": 8192,
                 "test_area": 5,
-                "steps": None,
+                "steps": 60_000,
                 "epochs": 1024,
                 "batch_size": 16,
                 "optimiser": "adam",
@@ -268,3 +268,26 @@ def test_the_held_out_split_follows_the_area():
 def test_what_changes_the_result_is_no_machine_setting():
     assert set(KEYS) >= MACHINE
     assert not MACHINE & {"seed", "batch_size", "precision", "sync_batch_norm", "votes", "points"}
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["scale_range=[1.5,0.5]"], "a lower and an upper factor"),
+        (["scale_range=[0,1]"], "a lower and an upper factor"),
+        (["folds=4", "fold=4"], "fold is below folds"),
+        (["fold=1"], "fold is below folds"),
+    ],
+)
+def test_ranges_and_folds_that_make_no_sense_are_refused(words, message):
+    with pytest.raises(InputError, match=message):
+        load_preset("modelnet40", words)
+
+
+@pytest.mark.parametrize("preset", ["s3dis", "scannet", "modelnet40"])
+def test_the_papers_presets_start_and_step_as_pointcnn_does(preset):
+    settings = load_preset(preset)
+    assert (settings.adam_form, settings.chi_start, settings.loss) == ("tensorflow", "convolution", "nodes")
+    assert not settings.correlation_norm
+    assert not settings.correlation_scale
+    assert settings.correlation_rate == 1

@@ -125,3 +125,29 @@ def test_a_thinned_cloud_holds_at_least_the_asked_share_and_nothing_new(seed, co
     assert set(thinned) <= set(numbers)
     assert len(set(thinned)) >= max(1, count // 2)
     assert Augmentation().thin(numbers, np.random.default_rng(seed)) is numbers
+
+
+@given(seed=seeds)
+def test_a_scale_range_bounds_each_axis(seed):
+    scales = np.diag(matrix_of(Augmentation(scale_range=(0.667, 1.5)), seed))
+    assert (scales >= 0.667).all()
+    assert (scales <= 1.5).all()
+    assert len(set(scales)) == 3
+
+
+def test_multiplied_element_by_element_only_the_diagonal_of_the_rotation_is_left():
+    composed, elementwise = (
+        Augmentation(turn=1.0, scale=0.1, transform=transform).draw(np.random.default_rng(0))
+        for transform in ("composed", "elementwise")
+    )
+    assert np.count_nonzero(composed) > 3
+    assert np.array_equal(elementwise, np.diag(np.diag(elementwise)))
+    np.testing.assert_allclose(np.diag(elementwise), np.diag(composed))
+
+
+def test_a_shift_moves_all_points_alike_and_by_no_more_than_it_says():
+    xyz = np.random.default_rng(1).normal(size=(50, 3)).astype(np.float32)
+    for seed in range(20):
+        moved = Augmentation(translate=0.2).shake(xyz, np.random.default_rng(seed)) - xyz
+        np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-6)
+        assert 0 < np.abs(moved[0]).max() <= 0.2 + 1e-6

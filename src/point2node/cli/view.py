@@ -63,7 +63,7 @@ def view(
 
 def check_options(scale: float, up: str) -> None:
     """Refuse what no scan can be read with."""
-    from point2node.engine.input_frame import UPWARDS
+    from point2node.geometry.frames import UPWARDS
 
     if not (math.isfinite(scale) and scale > 0):
         raise InputError("--scale", expected="a number above 0", found=str(scale))

@@ -12,13 +12,13 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from point2node.core.errors import InputError
+from point2node.core.errors import InputError, unknown_choice
 from point2node.data.batches import Sample
 from point2node.data.block_cache import blocks_of
 from point2node.data.store import Store
 from point2node.geometry.augment import Augmentation, transform_normals, transform_points
 from point2node.geometry.blocks import PAPER, BlockRules, training_group
-from point2node.geometry.frames import FRAMES, Frame
+from point2node.geometry.frames import FRAMES, UPWARDS, Frame
 from point2node.geometry.threads import kernels_bear_threads
 
 Feature = Literal["rgb", "normals"]
@@ -93,9 +93,10 @@ class RoomBlocks:
 
 
 class ShapeClouds:
-    """Shapes of one split of a classification store: a sample is ``points`` random points of one shape.
+    """Shapes of one split of a classification store: a sample is ``points`` random points of one shape, z up.
 
-    ``numbers`` chooses some of the split's shapes; all of them if not given.
+    Shapes are stored as they were released; the store says which of their axes points up. ``numbers`` chooses some of
+    the split's shapes; all of them if not given.
     """
 
     def __init__(
@@ -117,6 +118,10 @@ class ShapeClouds:
         self._labels = store.number_labels(self._shapes.labels)
         self.numbers = np.arange(len(self._shapes)) if numbers is None else numbers
         self._points, self._features, self._augmentation = points, features, augmentation
+        up = store.manifest.settings.get("up", "z")
+        if up not in UPWARDS:
+            raise unknown_choice(f"{store.path}, setting 'up'", str(up), UPWARDS)
+        self._upright = UPWARDS[up]
 
     def __reduce__(self) -> tuple[object, ...]:
         return ShapeClouds, self._arguments  # see RoomBlocks
@@ -128,7 +133,7 @@ class ShapeClouds:
         """Random points of the ``number``-th of the shapes, in random order."""
         number = int(self.numbers[number])
         chosen = self._augmentation.thin(random.permutation(self._shapes.xyz.shape[1])[: self._points], random)
-        matrix = self._augmentation.draw(random)
+        matrix = self._augmentation.draw(random) @ self._upright
         normals = self._shapes.normals
         arrays = {} if normals is None else {"normals": normals[number]}
         return Sample(

@@ -15,8 +15,8 @@ from point2node.data.batches import Sample, make_batch
 from point2node.data.files import read
 from point2node.data.files.mesh_sampling import sample_surface
 from point2node.engine.asking import ask
-from point2node.engine.input_frame import UPWARDS
 from point2node.engine.working import WeightsAtWork
+from point2node.geometry.frames import UPWARDS
 from point2node.models.network import FRAMES
 
 SAMPLED = 4

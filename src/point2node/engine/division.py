@@ -59,13 +59,13 @@ class Division:
 def divide(settings: Settings, store: Store) -> Division:
     """Training and validation, without the held-out split.
 
-    Data with a split "val" is validated on it; otherwise a share of the training scenes, or of the shapes of each
-    class, is drawn by ``split_seed``. The held-out split is never looked at. Of the validation scenes, training
+    Data with a split "val" is validated on it; otherwise a share, or one fold, of the training scenes, or of the shapes
+    of each class, is drawn by ``split_seed``. The held-out split is never looked at. Of the validation scenes, training
     itself looks at the first ``validation_scenes``.
     """
     random = np.random.default_rng([settings.split_seed, 20])
     if store.manifest.task == "classification":
-        return _divide_shapes(store, settings.validation_share, random)
+        return _divide_shapes(store, settings, random)
     if TRAIN in store.splits:
         scenes = store.scenes(TRAIN)
     else:
@@ -74,8 +74,7 @@ def divide(settings: Settings, store: Store) -> Division:
     if VALIDATION in store.splits:
         validation = store.scenes(VALIDATION)
     else:
-        count = _share(len(scenes), settings.validation_share)
-        chosen = set(random.permutation(len(scenes))[:count].tolist())
+        chosen = set(_held_back(random.permutation(len(scenes)), settings).tolist())
         validation = tuple(scene for number, scene in enumerate(scenes) if number in chosen)
         scenes = tuple(scene for number, scene in enumerate(scenes) if number not in chosen)
     if not scenes:
@@ -83,7 +82,7 @@ def divide(settings: Settings, store: Store) -> Division:
     return Division(Part(TRAIN, scenes), Part(VALIDATION, validation))
 
 
-def _divide_shapes(store: Store, share: float, random: np.random.Generator) -> Division:
+def _divide_shapes(store: Store, settings: Settings, random: np.random.Generator) -> Division:
     if TRAIN not in store.splits:
         raise InputError(store.path, expected="a split 'train'", found=", ".join(store.splits) or "no shapes")
     everything = np.arange(len(store.shapes(TRAIN)))
@@ -92,12 +91,19 @@ def _divide_shapes(store: Store, share: float, random: np.random.Generator) -> D
         return Division(Part(TRAIN, shapes=everything, split=TRAIN), Part(VALIDATION, shapes=held, split=VALIDATION))
     labels = np.asarray(store.shapes(TRAIN).labels)
     drawn = [
-        random.permutation(members)[: _share(len(members), share)]
+        _held_back(random.permutation(members), settings)
         for members in (np.flatnonzero(labels == one.value) for one in store.classes)
     ]
     held = np.sort(np.concatenate(drawn))
     rest = np.setdiff1d(everything, held)
     return Division(Part(TRAIN, shapes=rest, split=TRAIN), Part(VALIDATION, shapes=held, split=TRAIN))
+
+
+def _held_back(shuffled: NDArray[np.int64], settings: Settings) -> NDArray[np.int64]:
+    """The part of a shuffled list that is validated on: one of its folds, or its first share."""
+    if settings.folds is not None:
+        return shuffled[settings.fold :: settings.folds]
+    return shuffled[: _share(len(shuffled), settings.validation_share)]
 
 
 def _share(count: int, share: float) -> int:
@@ -106,8 +112,10 @@ def _share(count: int, share: float) -> int:
 
 
 def find_part(settings: Settings | None, store: Store, split: str) -> Part:
-    """One split of a store by its name; "val" may be the share that a run, known by its settings, held out."""
-    if split == VALIDATION and settings is not None:
+    """One split of a store by its name; "val", where the store has none, is what a run, known by its settings, held
+    back of the training split.
+    """
+    if split == VALIDATION and VALIDATION not in store.splits and settings is not None:
         part = divide(settings, store).validation
     elif split not in store.splits:
         raise unknown_choice(f"{store.path}, split", split, store.splits)

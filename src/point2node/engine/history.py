@@ -18,6 +18,8 @@ COLUMNS = (
     "accuracy",
     "learning_rate",
     "points_per_second",
+    "local_entropy",
+    "non_local_entropy",
     "val_oa",
     "val_macc",
     "val_miou",

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
+from point2node.geometry.frames import UPWARDS
 
 BELOW_FLOOR = 0.005
 """The share of the points that may lie below the floor: reflections, and what a scanner sees through a grating."""
@@ -24,18 +24,6 @@ STRAY_METRES = 100.0
 """A point that lies so far outside the scene is labelled, but would make the rest a dot in any picture …"""
 STRAY = 10.0
 """… if it is also so many times the scene's own length away."""
-
-# rows are the file's axes that become x, y and z; turned, never mirrored
-UPWARDS = MappingProxyType(
-    {
-        "z": np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64),
-        "y": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], np.float64),
-        "x": np.array([[0, 0, -1], [0, 1, 0], [1, 0, 0]], np.float64),
-        "-z": np.array([[1, 0, 0], [0, -1, 0], [0, 0, -1]], np.float64),
-        "-y": np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]], np.float64),
-        "-x": np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], np.float64),
-    }
-)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from point2node.engine.settings import Settings
+from point2node.models.point2node.method import Projection
 
 
 def loss_and_weight(
@@ -38,19 +39,41 @@ def spread_labels(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def build_optimiser(settings: Settings, network: nn.Module) -> torch.optim.Optimizer:
-    """Adam with L2 in the gradient, or AdamW; biases of linear maps and scalars are never decayed."""
+    """Adam with L2 in the gradient, or AdamW; biases of linear maps and scalars are never decayed.
+
+    Each group of parameters carries the ``factor`` of its learning rate.
+    """
     spared = {id(module.bias) for module in network.modules() if isinstance(module, nn.Linear)}
-    groups: tuple[list[nn.Parameter], list[nn.Parameter]] = ([], [])
+    slowed = [module for module in network.modules() if isinstance(module, Projection)]
+    correlating = {id(parameter) for module in slowed for parameter in module.parameters()}
+    groups: dict[tuple[float, float], list[nn.Parameter]] = {(settings.weight_decay, 1.0): [], (0.0, 1.0): []}
     for parameter in network.parameters():
-        groups[id(parameter) in spared or parameter.numel() == 1].append(parameter)
+        decay = 0.0 if id(parameter) in spared or parameter.numel() == 1 else settings.weight_decay
+        factor = settings.correlation_rate if id(parameter) in correlating else 1.0
+        groups.setdefault((decay, factor), []).append(parameter)
     optimiser = torch.optim.Adam if settings.optimiser == "adam" else torch.optim.AdamW
     return optimiser(
-        [{"params": groups[0], "weight_decay": settings.weight_decay}, {"params": groups[1], "weight_decay": 0.0}],
+        [
+            {"params": parameters, "weight_decay": decay, "factor": factor}
+            for (decay, factor), parameters in groups.items()
+        ],
         lr=settings.learning_rate,
         eps=settings.adam_epsilon,
         # one pass over the weights; with a gradient scaler it would rule out clipping
         fused=settings.precision != "16-mixed",
     )
+
+
+def set_rate(optimiser: torch.optim.Optimizer, settings: Settings, rate: float, step: int) -> None:
+    """Set the learning rate of step number ``step`` (from 0), and ε in the form that the settings ask for.
+
+    TensorFlow adds ε before the second moment is corrected for its start at 0, torch after: torch's ε divided by the
+    correction is TensorFlow's.
+    """
+    for group in optimiser.param_groups:
+        group["lr"] = rate * group["factor"]
+        if settings.adam_form == "tensorflow":
+            group["eps"] = settings.adam_epsilon / math.sqrt(1 - group["betas"][1] ** (step + 1))
 
 
 def learning_rate(settings: Settings, step: int, steps: int) -> float:

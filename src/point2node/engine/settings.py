@@ -14,7 +14,9 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from point2node.core.errors import InputError, unknown_choice
+from point2node.geometry.augment import Transform
 from point2node.geometry.frames import Frame
+from point2node.models.point2node.design import ChiStart, CorrelationStart, DecoderSource, Loss
 
 Rule = Literal["max_confidence", "mean_probability"]
 
@@ -57,6 +59,11 @@ class Settings(BaseModel):
     validation_share: float = Field(ge=0, lt=1)
     """The share of the training scenes, or of each class' shapes, that chooses the best weights; data with a split
     "val" uses that instead. 0: train on everything, and the last weights are the best."""
+    folds: int | None = Field(default=None, ge=2)
+    """Cut the training scenes, or each class' shapes, into this many equal folds and hold back one of them instead of
+    ``validation_share``; null: no folds."""
+    fold: int = Field(default=0, ge=0)
+    """Which of the folds is held back, from 0."""
 
     validation_scenes: int | None = Field(ge=1)
     """At most so many scenes are validated on; null: all of them."""
@@ -71,6 +78,17 @@ class Settings(BaseModel):
     """Point2Node's width x, if not the size's."""
     dropout: float | None = Field(ge=0, lt=1)
     """Before the logits, if not the size's."""
+    correlation_start: CorrelationStart = "even"
+    """How θ and φ start: near 0, so that rows are even, or by Glorot's rule like the rest of the network."""
+    correlation_norm: bool = False
+    """Batch norm after θ and φ instead of a bias."""
+    correlation_scale: bool = False
+    """Divide the correlations by √(C/r) before the softmax; the paper prints no scale."""
+    decoder_source: DecoderSource = "features"
+    """Where the decoder's second layer searches: on the points of its features, or on the level that PointCNN's table
+    names, with zeros where there are no features, as PointCNN's release does."""
+    chi_start: ChiStart = "dense"
+    """Fans of the X-transformation's first layer at the start: a dense layer's, or those of PointCNN's convolution."""
     start: str | None = None
     """Weights to begin from: a run folder, a file, or shipped ones by name; null: drawn at random."""
 
@@ -93,6 +111,13 @@ class Settings(BaseModel):
     warmup_steps: int = Field(ge=0)
     """The rate rises linearly over the first steps."""
     adam_epsilon: float = Field(gt=0)
+    adam_form: Literal["torch", "tensorflow"] = "torch"
+    """Where Adam adds its ε: to the bias-corrected root of the second moment, or to the plain one, as TensorFlow and
+    so PointCNN do (ε-hat)."""
+    correlation_rate: float = Field(default=1.0, gt=0)
+    """Factor on the learning rate of θ and φ: slower, the rows of the correlations stay open for longer."""
+    loss: Loss = "nodes"
+    """Point2Node's classifier: cross entropy at every node, as PointCNN, or of the nodes' averaged features."""
     weight_decay: float = Field(ge=0)
     """On kernels and on batch norms' scale and shift; biases are left alone."""
     label_smoothing: float = Field(ge=0, lt=1)
@@ -110,6 +135,13 @@ class Settings(BaseModel):
     """Rotation about each horizontal axis, likewise."""
     scale: float = Field(ge=0)
     """Standard deviation of each axis' scale, clipped at three of them."""
+    scale_range: tuple[float, float] | None = None
+    """Scale each axis by a factor drawn evenly from this range instead; null: by ``scale``."""
+    transform: Transform = "composed"
+    """How scaling and rotation are joined: as matrices, or multiplied element by element, as PointCNN's release does,
+    which drops the off-diagonal terms of the rotation."""
+    translate: float = Field(default=0.0, ge=0)
+    """Shift along each axis, uniform in ± this length."""
     mirror: float = Field(ge=0, le=1)
     """Probability that a cloud is mirrored."""
     jitter: float = Field(ge=0)
@@ -154,6 +186,14 @@ class Settings(BaseModel):
     def _test_area_is_for_s3dis(self) -> Settings:
         if (self.test_area is not None) != (self.dataset == "s3dis"):
             raise ValueError("test_area is set for dataset s3dis, and null for all others")
+        return self
+
+    @model_validator(mode="after")
+    def _ranges_are_right(self) -> Settings:
+        if self.scale_range is not None and not 0 < self.scale_range[0] <= self.scale_range[1]:
+            raise ValueError("scale_range is a lower and an upper factor above 0")
+        if self.fold and self.fold >= (self.folds or 1):
+            raise ValueError("fold is below folds")
         return self
 
     @property

@@ -30,7 +30,8 @@ from point2node.engine.clock import Clock
 from point2node.engine.division import Part, check_classes, class_weights, divide
 from point2node.engine.history import History
 from point2node.engine.interruption import noted_interruptions
-from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight
+from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, set_rate
+from point2node.engine.row_entropy import listening_to_rows
 from point2node.engine.run_folder import RunFolder, describe_run
 from point2node.engine.settings import Settings
 from point2node.engine.starting import start_from
@@ -145,10 +146,11 @@ def train(
             batch = next(batches).to(fabric.device)
             _seed_dropout(settings.seed, progress.step, fabric.global_rank)
             rate = learning_rate(settings, progress.step, steps)
-            for group in optimiser.param_groups:
-                group["lr"] = rate
+            set_rate(optimiser, settings, rate, progress.step)
 
-            logits = model(batch.features, batch.pyramid)
+            logged = (progress.step + 1) % settings.log_every == 0 or progress.step + 1 == steps
+            with listening_to_rows(network if logged else None) as entropies:
+                logits = model(batch.features, batch.pyramid)
             total, weight = loss_and_weight(logits, batch.labels, loss_weights, settings.label_smoothing)
             sums = sum_over_processes(fabric, logits, batch.labels, total, weight, interruption)
             at_fault = batch.scenes if not torch.isfinite(total) else ("of another process",)
@@ -172,9 +174,9 @@ def train(
             clock.steps += 1
             values = clock.values(progress, rate)
             watch.step(progress.step, progress.epoch, values)
-            if progress.step % settings.log_every == 0 or progress.step == steps:
+            if logged:
                 if history is not None:
-                    history.add(progress.step, {"epoch": progress.epoch, **values})
+                    history.add(progress.step, {"epoch": progress.epoch, **values, **entropies})
                 progress.clear_sums()
                 clock.restart_interval()
 
@@ -220,6 +222,9 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
         turn=math.radians(settings.turn),
         tilt=math.radians(settings.tilt),
         scale=settings.scale,
+        scale_range=settings.scale_range,
+        transform=settings.transform,
+        translate=settings.translate,
         mirror=settings.mirror,
         jitter=settings.jitter,
         height_shift=settings.height_shift,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from point2node.geometry.blocks import BlockRules
 from point2node.geometry.frames import Frame
 from point2node.models.catalogue import PRESETS, create_model
 from point2node.models.network import Network
+from point2node.models.point2node.design import DEFAULT, ChiStart, CorrelationStart, DecoderSource, Design, Loss
 
 KEY = "point2node"
 FORMAT = 1
@@ -41,6 +43,12 @@ class WeightsCard(Strict):
     variant: str | None
     width: int | None
     dropout: float | None
+    correlation_start: CorrelationStart = DEFAULT.correlation_start
+    correlation_norm: bool = DEFAULT.correlation_norm
+    correlation_scale: bool = DEFAULT.correlation_scale
+    decoder_source: DecoderSource = DEFAULT.decoder_source
+    chi_start: ChiStart = DEFAULT.chi_start
+    loss: Loss = DEFAULT.loss
     features: tuple[Feature, ...]
     points: int
     block_side: float
@@ -60,6 +68,11 @@ class WeightsCard(Strict):
         """How rooms are cut, for training and for scoring alike."""
         return BlockRules(self.block_side, self.block_grid, self.block_points)
 
+    @property
+    def design(self) -> Design:
+        """The choices inside Point2Node."""
+        return Design(**{field.name: getattr(self, field.name) for field in fields(Design)})
+
     def build(self) -> Network:
         """The network, with fresh weights."""
         if self.size not in PRESETS:
@@ -72,6 +85,7 @@ class WeightsCard(Strict):
             in_features=sum(WIDTHS[name] for name in self.features),
             width=self.width,
             dropout=self.dropout,
+            design=self.design,
         )
 
 

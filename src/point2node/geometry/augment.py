@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.floating]
+
+Transform = Literal["composed", "elementwise"]
 
 UPWARDS = np.array([0.0, 0.0, 1.0])
 LOWEST_TOP = 1.6  # metres above the floor: most furniture is below
@@ -23,6 +26,12 @@ class Augmentation:
     """Rotation about each horizontal axis, uniform in ± this angle (radians)."""
     scale: float = 0.0
     """Standard deviation of each axis' scale about 1, clipped at three of them."""
+    scale_range: tuple[float, float] | None = None
+    """Factors between which each axis' scale is drawn evenly instead."""
+    transform: Transform = "composed"
+    """How scaling and rotation are joined."""
+    translate: float = 0.0
+    """Shift along each axis, uniform in ± this length."""
     mirror: float = 0.0
     """Probability that x changes its sign before the cloud is turned."""
     jitter: float = 0.0
@@ -41,16 +50,22 @@ class Augmentation:
     def draw(self, random: np.random.Generator) -> NDArray[np.float64]:
         """A 3×3 matrix: scale the axes, then rotate.
 
-        PointCNN multiplies the two element by element, which loses most of the rotation; here they are composed.
+        PointCNN multiplies the two element by element, which loses most of the rotation: "elementwise" does the same.
         """
         angles = random.uniform(-1, 1, 3) * (self.tilt, self.tilt, self.turn)
-        scales = 1 + self.scale * np.clip(random.standard_normal(3), -3, 3)
+        if self.scale_range is None:
+            scales = 1 + self.scale * np.clip(random.standard_normal(3), -3, 3)
+        else:
+            scales = random.uniform(*self.scale_range, 3)
         if self.mirror and random.random() < self.mirror:
             scales[0] *= -1
-        return _rotation(angles) @ np.diag(scales)
+        rotation, scaling = _rotation(angles), np.diag(scales)
+        return rotation @ scaling if self.transform == "composed" else rotation * scaling
 
     def shake(self, xyz: Floats, random: np.random.Generator) -> Floats:
-        """Points (N, 3) with noise of their own, raised or lowered together."""
+        """Points (N, 3) with noise of their own, shifted, raised or lowered together."""
+        if self.translate:
+            xyz = xyz + random.uniform(-self.translate, self.translate, 3).astype(xyz.dtype)
         if self.height_shift:
             xyz = xyz + (self.height_shift * random.standard_normal() * UPWARDS).astype(xyz.dtype)
         if not self.jitter:

@@ -1,4 +1,4 @@
-"""Where the x and y of a block are counted from."""
+"""Frames: which axis points up, and where the x and y of a block are counted from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 Frame = Literal["room", "block"]
+
+# rows are the file's axes that become x, y and z; turned, never mirrored
+UPWARDS = MappingProxyType(
+    {
+        "z": np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1]], np.float64),
+        "y": np.array([[1, 0, 0], [0, 0, -1], [0, 1, 0]], np.float64),
+        "x": np.array([[0, 0, -1], [0, 1, 0], [1, 0, 0]], np.float64),
+        "-z": np.array([[1, 0, 0], [0, -1, 0], [0, 0, -1]], np.float64),
+        "-y": np.array([[1, 0, 0], [0, 0, 1], [0, -1, 0]], np.float64),
+        "-x": np.array([[0, 0, 1], [0, 1, 0], [-1, 0, 0]], np.float64),
+    }
+)
 
 
 def centred(xyz: NDArray[np.float32]) -> NDArray[np.float32]:

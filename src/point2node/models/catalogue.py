@@ -15,6 +15,7 @@ from point2node.models.network import Network, Task
 from point2node.models.peers.dgcnn import build_dgcnn
 from point2node.models.peers.pointnet import build_pointnet
 from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
+from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.network import Point2Node, Point2NodeClassifier, Point2NodeSegmenter
 from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation, find_variant
@@ -32,13 +33,18 @@ PRESETS = MappingProxyType(
 )
 
 
-def build_point2node(size: Size, variant: str = "point2node") -> Point2Node:
+def build_point2node(size: Size, variant: str = "point2node", design: Design = DEFAULT) -> Point2Node:
     """A network of the given size; a ``Point2NodeClassifier`` where the size's task is classification."""
-    extraction = FeatureExtraction(size.encoder, size.decoder, in_features=size.in_features, sampling=size.sampling)
-    correlation = DynamicNodeCorrelation(variant, extraction.channels, size.reduction)
+    extraction = FeatureExtraction(
+        size.encoder, size.decoder, in_features=size.in_features, sampling=size.sampling, design=design
+    )
+    correlation = DynamicNodeCorrelation(variant, extraction.channels, size.reduction, design)
     head = Head(extraction.channels, size.head, size.dropout, size.num_classes)
-    network = Point2NodeClassifier if size.task == "classification" else Point2NodeSegmenter
-    return network(extraction, correlation, head, graph=size.graph)
+    if size.task == "segmentation":
+        return Point2NodeSegmenter(extraction, correlation, head, graph=size.graph)
+    network = Point2NodeClassifier(extraction, correlation, head, graph=size.graph)
+    network.loss = design.loss
+    return network
 
 
 PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
@@ -63,6 +69,7 @@ def create_model(
     in_features: int | None = None,
     width: int | None = None,
     dropout: float | None = None,
+    design: Design = DEFAULT,
 ) -> Point2Node: ...
 
 
@@ -76,6 +83,7 @@ def create_model(
     in_features: int | None = None,
     width: int | None = None,
     dropout: float | None = None,
+    design: Design = DEFAULT,
 ) -> Network: ...
 
 
@@ -88,6 +96,7 @@ def create_model(
     in_features: int | None = None,
     width: int | None = None,
     dropout: float | None = None,
+    design: Design = DEFAULT,
 ) -> Network:
     """A network with fresh weights.
 
@@ -101,6 +110,7 @@ def create_model(
             6 for both, 0 for none.
         width: x, by which Point2Node's channels are multiplied, if not the preset's (8 for "s3dis"); none for peers.
         dropout: the share of features dropped in front of the logits, if not the network's own.
+        design: choices inside Point2Node that the paper leaves open; none for peers.
     """
     if name not in MODELS:
         raise unknown_choice("model", name, MODELS)
@@ -111,25 +121,29 @@ def create_model(
         size = replace(size, in_features=_at_least("in_features", in_features, 0, "0 (xyz only) or more"))
     if dropout is not None and not 0 <= dropout < 1:
         raise InputError("dropout", expected="0 or more and below 1", found=str(dropout))
-    model = _build_peer(name, size, variant, width) if name in PEERS else _build_own(size, variant, width)
+    model = (
+        _build_peer(name, size, variant, width, design) if name in PEERS else _build_own(size, variant, width, design)
+    )
     if dropout is not None:
         model.head.set_last_dropout(dropout)
     return model
 
 
-def _build_own(size: Size, variant: str | None, width: int | None) -> Point2Node:
+def _build_own(size: Size, variant: str | None, width: int | None, design: Design) -> Point2Node:
     variant = "point2node" if variant is None else variant
     find_variant(variant)
     if width is not None:
         size = size.with_width(_at_least("width", width, 1, "1 or more"))
-    return build_point2node(size, variant)
+    return build_point2node(size, variant, design)
 
 
-def _build_peer(name: str, size: Size, variant: str | None, width: int | None) -> Network:
+def _build_peer(name: str, size: Size, variant: str | None, width: int | None, design: Design) -> Network:
     if variant is not None:
         raise InputError("variant", expected=f"none: {name} has no variants", found=repr(variant))
     if width is not None:
         raise InputError("width", expected=f"none: {name} has the one width of its paper", found=str(width))
+    if design != DEFAULT:
+        raise InputError("design", expected=f"the default: {name} is built as its paper says", found=str(design))
     return PEERS[name](size)
 
 

@@ -38,10 +38,15 @@ def glorot_normal_(weight: Tensor, fan_in: int, fan_out: int) -> None:
 def linear(in_channels: int, out_channels: int, *, bias: bool) -> nn.Linear:
     """A linear map with Glorot-normal weights and, if any, a bias that starts at 0."""
     layer = nn.Linear(in_channels, out_channels, bias=bias)
-    glorot_normal_(layer.weight, in_channels, out_channels)
-    if bias:
-        nn.init.zeros_(layer.bias)
+    fill_linear_(layer)
     return layer
+
+
+def fill_linear_(layer: nn.Linear) -> None:
+    """Give a linear map Glorot-normal weights and, if it has one, a bias of 0."""
+    glorot_normal_(layer.weight, layer.in_features, layer.out_features)
+    if layer.bias is not None:
+        nn.init.zeros_(layer.bias)
 
 
 class Dense(nn.Module):
@@ -95,6 +100,16 @@ class Head(nn.Module):
     def forward(self, nodes: Tensor) -> Tensor:
         """(…, C) → (…, classes)."""
         return self.logits(self.hidden(nodes))
+
+    def pooled(self, nodes: Tensor) -> Tensor:
+        """Nodes (B, N, C) → logits (B, classes) of their averaged features.
+
+        The last dropout comes after the average: before it, the mean over N nodes would undo it.
+        """
+        *layers, dropout = self.hidden
+        for layer in layers:
+            nodes = layer(nodes)
+        return self.logits(dropout(nodes.mean(dim=1)))
 
     def macs(self, rows: int) -> int:
         """Multiply-accumulates for ``rows`` nodes."""

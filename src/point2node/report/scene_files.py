@@ -12,7 +12,8 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.data.label_sidecar import LabelSidecar, read_sidecar, sidecar_path
-from point2node.engine.input_frame import UPWARDS, strays
+from point2node.engine.input_frame import strays
+from point2node.geometry.frames import UPWARDS
 from point2node.report.scene import MOST_CLASSES, UNLABELLED, Array, LabelledScene
 
 NONE = (-1, UNLABELLED)

@@ -3,6 +3,7 @@ import torch
 
 from point2node.geometry.pyramid import Search, build_pyramid
 from point2node.models.catalogue import PRESETS
+from point2node.models.point2node.design import Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 
 
@@ -53,3 +54,42 @@ def test_input_features_may_have_any_width(in_features):
     network = FeatureExtraction(size.encoder, size.decoder, in_features=in_features, sampling="farthest")
     features = torch.randn(1, 256, in_features) if in_features else None
     assert network(features, build_pyramid(torch.rand(1, 256, 3), network.plan)).shape == (1, 256, 32)
+
+
+def test_the_decoder_can_search_on_the_level_that_pointcnn_names():
+    decoder = extraction("s3dis", design=Design(decoder_source="named")).plan.decoder
+    assert decoder == (Search(16, 4, 3, 3), Search(16, 2, 2, 2), Search(12, 2, 2, 1), Search(8, 2, 1, 0))
+
+
+def test_on_the_named_level_points_without_features_count_as_zeros():
+    size = PRESETS["tiny"]
+    torch.manual_seed(0)
+    network = FeatureExtraction(
+        size.encoder, size.decoder, in_features=0, sampling="farthest", design=Design(decoder_source="named")
+    ).eval()
+    pyramid = build_pyramid(torch.rand(2, 512, 3), network.plan)
+    coarse, fine = pyramid.levels[3], pyramid.levels[2]
+    assert torch.equal(fine[:, : coarse.shape[1]], coarse)  # levels nest
+    seen = []
+    network.decoder[1].register_forward_pre_hook(lambda module, inputs: seen.append(inputs))
+    network(None, pyramid)
+    _, points, features, _ = seen[0]
+    assert torch.equal(points, fine)
+    assert features.shape[1] == fine.shape[1]
+    assert torch.count_nonzero(features[:, : coarse.shape[1]])
+    assert not torch.count_nonzero(features[:, coarse.shape[1] :])
+
+
+def test_the_x_transformation_can_start_from_the_fans_of_pointcnns_convolution():
+    size = PRESETS["modelnet40"]
+    torch.manual_seed(0)
+    starts = {
+        start: FeatureExtraction(size.encoder, in_features=0, sampling="random", design=Design(chi_start=start))
+        for start in ("dense", "convolution")
+    }
+    spread = {
+        start: [layer.x_transformation.over_all.linear.weight.std().item() for layer in network.encoder]
+        for start, network in starts.items()
+    }
+    assert spread["dense"][::2] == pytest.approx([0.151, 0.081], rel=0.05)  # K = 8 and 16
+    assert spread["convolution"][::2] == pytest.approx([0.061, 0.022], rel=0.05)

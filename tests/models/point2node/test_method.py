@@ -6,12 +6,14 @@ import pytest
 import torch
 
 from point2node.models.operators.switch import torch_only
+from point2node.models.point2node.design import Design
 from point2node.models.point2node.method import (
     AdaptiveFeatureAggregation,
     LinearAggregation,
     LocalCorrelation,
     NonLocalCorrelation,
     SelfCorrelation,
+    mean_entropy,
 )
 from tests.small_networks import leave_start
 
@@ -116,3 +118,54 @@ def test_phi_has_no_bias_because_the_softmax_cancels_it(nodes, neighbours):
     assert correlation.phi.bias is None
     correlation.phi.bias = torch.nn.Parameter(torch.randn(C // R, dtype=torch.float64))
     torch.testing.assert_close(correlation.adjacency(nodes, neighbours), before)
+
+
+SCALED, NORMALISED = Design(correlation_scale=True), Design(correlation_norm=True)
+
+
+@pytest.mark.parametrize("design", [SCALED, NORMALISED], ids=["scale", "norm"])
+def test_scaled_and_normalised_correlations_equal_their_printed_forms(design, nodes, neighbours):
+    local, non_local = (leave_start(kind(C, R, design), by=0.5) for kind in (LocalCorrelation, NonLocalCorrelation))
+    learnt = [parameter for name, parameter in local.named_parameters() if name != "phi.norm.bias"]
+    assert_same(local(nodes, neighbours), local.as_printed(nodes, neighbours), [nodes, *learnt])
+    learnt = [parameter for name, parameter in non_local.named_parameters() if name != "phi.norm.bias"]
+    assert_same(non_local(nodes), non_local.as_printed(nodes), [nodes, *learnt])
+
+
+def test_the_scale_divides_the_correlations_by_the_root_of_their_width(nodes):
+    plain, scaled = NonLocalCorrelation(C, R).double(), NonLocalCorrelation(C, R, SCALED).double()
+    scaled.load_state_dict(plain.state_dict())
+    rows = torch.arange(N).expand(B, -1)
+    expected = (plain.theta(nodes) @ plain.phi(nodes).mT / (C // R) ** 0.5).softmax(dim=-1)
+    torch.testing.assert_close(scaled.adjacency_rows(nodes, rows), expected)
+
+
+def test_a_norm_takes_the_place_of_the_bias_of_theta():
+    correlation = LocalCorrelation(C, R, NORMALISED)
+    assert {name for name, _ in correlation.named_parameters()} == {
+        f"{projection}.{name}" for projection in ("theta", "phi") for name in ("weight", "norm.weight", "norm.bias")
+    }
+
+
+@pytest.mark.parametrize("channels", [64, 256, 480])
+def test_an_even_start_is_as_even_at_every_width_and_glorots_is_not(channels):
+    nodes = torch.randn(1, 512, channels, generator=torch.Generator().manual_seed(0))
+    torch.manual_seed(0)
+    even, glorot = (NonLocalCorrelation(channels, 8, Design(correlation_start=start)) for start in ("even", "glorot"))
+    m = even.theta(nodes) @ even.phi(nodes).mT
+    assert m.std().item() == pytest.approx(0.1, rel=0.3)
+    assert even.row_entropy(nodes, None) > 0.995
+    assert glorot.row_entropy(nodes, None) < 0.5
+
+
+def test_entropy_is_1_for_even_rows_and_0_for_rows_of_one_node():
+    assert mean_entropy(torch.full((2, 3, 8), 1 / 8)) == pytest.approx(1)
+    assert mean_entropy(torch.eye(8)) == 0
+    assert mean_entropy(torch.tensor([[0.5, 0.5, 0.0, 0.0]])) == pytest.approx(0.5)
+    assert mean_entropy(torch.ones(4, 1)) == 1
+
+
+def test_row_entropies_are_means_over_the_rows(nodes, neighbours):
+    local = leave_start(LocalCorrelation(C, R), by=0.5)
+    expected = mean_entropy(local.adjacency(nodes, neighbours))
+    assert local.row_entropy(nodes, neighbours) == pytest.approx(expected)

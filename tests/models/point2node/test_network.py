@@ -4,6 +4,8 @@ import torch
 
 from point2node import VARIANTS, build_pyramid, create_model
 from point2node.core.errors import InputError
+from point2node.models.layers import Head
+from point2node.models.point2node.design import Design
 from tests.small_networks import random_input, small_network
 
 TASKS = ("segmentation", "classification")
@@ -178,3 +180,22 @@ def test_the_non_local_row_of_a_large_cloud_needs_no_square_matrix():
     model = create_model(preset="tiny", in_features=0)
     explanation = model.explain(np.random.default_rng(0).random((100_000, 3)), nodes=[5])  # N × N would be 40 GB
     assert explanation.non_local_rows.shape == (1, 1, 100_000)
+
+
+def test_a_pooled_loss_sees_the_logits_of_the_averaged_features():
+    torch.manual_seed(0)
+    pooled = create_model(preset="modelnet40", dropout=0.0, design=Design(loss="pooled")).train()
+    at_nodes = create_model(preset="modelnet40", dropout=0.0).train()
+    at_nodes.load_state_dict(pooled.state_dict())
+    pyramid = build_pyramid(torch.rand(2, 1024, 3), pooled.plan)
+    logits = pooled(None, pyramid)
+    assert logits.shape == (2, 40)
+    torch.testing.assert_close(logits, at_nodes(None, pyramid).mean(dim=1), rtol=1e-4, atol=1e-4)
+
+
+def test_a_pooled_loss_drops_features_of_the_whole_cloud():
+    torch.manual_seed(0)
+    head = Head(8, (8,), (0.5,), 3).train()
+    head.logits = torch.nn.Identity()
+    pooled = head.pooled(torch.randn(4, 100, 8))
+    assert 0 < torch.count_nonzero(pooled == 0) < pooled.numel()

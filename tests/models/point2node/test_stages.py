@@ -84,7 +84,7 @@ def test_nodes_of_another_width_are_refused(nodes, neighbours):
 
 
 def test_an_unknown_variant_lists_the_valid_ones():
-    with pytest.raises(InputError, match=r"one of baseline, .*point2node, found 'paralel_1'.*'parallel_1'"):
+    with pytest.raises(InputError, match=r"one of baseline, .*point2node, .*, found 'paralel_1'.*'parallel_1'"):
         DynamicNodeCorrelation("paralel_1", C, 4)
 
 
@@ -127,3 +127,13 @@ def test_an_explanation_is_made_of_the_numbers_that_the_update_used(nodes, neigh
             explanation.channel_weights[b] * nodes[b, chosen[b]],
             self_stage.correlations[0](nodes)[b, chosen[b]],
         )
+
+
+def test_the_control_learns_a_gate_but_no_correlation(nodes, neighbours):
+    control = DynamicNodeCorrelation("global_average", C, 4)
+    updates = control.stages[2].updates(nodes, neighbours)
+    torch.testing.assert_close(updates, [nodes.mean(dim=1, keepdim=True).expand_as(nodes)])
+    assert not list(control.stages[2].correlations.parameters())
+    assert list(control.stages[2].aggregation.parameters())
+    rows = control.explain(nodes, neighbours, torch.zeros(2, 1, dtype=torch.long)).non_local_rows
+    torch.testing.assert_close(rows, torch.full((2, 1, N), 1 / N))

@@ -10,6 +10,7 @@ from point2node.models.layers import Dense, gather_nodes, glorot_normal_
 from point2node.models.operators.activation_norm import activate_and_normalise_
 from point2node.models.operators.chi_product import chi_product, chi_product_edges
 from point2node.models.operators.depthwise import depthwise_over_rows
+from point2node.models.point2node.design import ChiStart
 
 
 class DepthwiseOverNeighbours(nn.Module):
@@ -32,10 +33,12 @@ class DepthwiseOverNeighbours(nn.Module):
 class XTransformation(nn.Module):
     """The K×K matrix X of each representative point, from the local coordinates of its K neighbours alone."""
 
-    def __init__(self, neighbours: int) -> None:
+    def __init__(self, neighbours: int, start: ChiStart = "dense") -> None:
         super().__init__()
         K = self.neighbours = neighbours
         self.over_all = Dense(3 * K, K * K)
+        if start == "convolution":
+            glorot_normal_(self.over_all.linear.weight, 3 * K, K * K * K)
         self.first = DepthwiseOverNeighbours(K, activation=True)
         self.second = DepthwiseOverNeighbours(K, activation=False)
 
@@ -60,6 +63,7 @@ class ChiConv(nn.Module):
         out_channels: C.
         multiplier: depth multiplier of the separable convolution over the K neighbours.
         with_global: also lift the representative points' own coordinates to C/4 channels and append them.
+        start: how the X-transformation's first layer is drawn.
     """
 
     def __init__(
@@ -71,10 +75,11 @@ class ChiConv(nn.Module):
         multiplier: int,
         *,
         with_global: bool = False,
+        start: ChiStart = "dense",
     ) -> None:
         super().__init__()
         self.lift = nn.Sequential(Dense(3, lifted_channels), Dense(lifted_channels, lifted_channels))
-        self.x_transformation = XTransformation(neighbours)
+        self.x_transformation = XTransformation(neighbours, start)
         width = lifted_channels + in_channels
         self.depthwise = nn.Parameter(torch.empty(neighbours, width, multiplier))
         glorot_normal_(self.depthwise, neighbours * width, neighbours * multiplier)

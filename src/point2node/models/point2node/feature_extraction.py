@@ -8,10 +8,12 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Sampling, Search
 from point2node.models.layers import Dense, Layers
 from point2node.models.point2node.chi_conv import ChiConv
+from point2node.models.point2node.design import DEFAULT, Design
 
 
 @dataclass(frozen=True)
@@ -29,8 +31,8 @@ class DecoderLayer:
     """One row of the decoder's table, with levels counted from 0.
 
     ``named_source`` is the level that PointCNN's table names: it sets the lifted width. Where it differs from
-    the level on which the previous layer's features live (PointCNN's second decoder layer), neighbours are
-    searched among the points that the features live on.
+    the level on which the previous layer's features live (PointCNN's second decoder layer), ``Design.decoder_source``
+    says where neighbours are searched.
     """
 
     neighbours: int
@@ -49,6 +51,7 @@ class FeatureExtraction(nn.Module):
         *,
         in_features: int,
         sampling: Sampling,
+        design: Design = DEFAULT,
     ) -> None:
         super().__init__()
         self.in_features = in_features
@@ -65,7 +68,15 @@ class FeatureExtraction(nn.Module):
                 previous = encoder[level - 1].channels
                 lifted, multiplier = previous // 4, math.ceil(layer.channels / previous)
             last = level == len(encoder) - 1
-            chi_conv = ChiConv(layer.neighbours, in_channels, lifted, layer.channels, multiplier, with_global=last)
+            chi_conv = ChiConv(
+                layer.neighbours,
+                in_channels,
+                lifted,
+                layer.channels,
+                multiplier,
+                with_global=last,
+                start=design.chi_start,
+            )
             self.encoder.append(chi_conv)
             searches.append(Search(layer.neighbours, layer.dilation, max(level - 1, 0), level))
             in_channels = chi_conv.out_channels
@@ -78,9 +89,10 @@ class FeatureExtraction(nn.Module):
         for row in decoder:
             channels = encoder[row.queries].channels
             lifted = encoder[row.named_source].channels // 4
-            self.decoder.append(ChiConv(row.neighbours, in_channels, lifted, channels, 1))
+            self.decoder.append(ChiConv(row.neighbours, in_channels, lifted, channels, 1, start=design.chi_start))
             self.merge.append(Dense(channels + level_channels[row.queries], channels))
-            decoder_searches.append(Search(row.neighbours, row.dilation, source, row.queries))
+            searched = source if design.decoder_source == "features" else row.named_source
+            decoder_searches.append(Search(row.neighbours, row.dilation, searched, row.queries))
             in_channels, source = channels, row.queries
         self.channels = in_channels
         self.node_level = source
@@ -95,16 +107,18 @@ class FeatureExtraction(nn.Module):
         """Input features (B, N, in_features), or None, → nodes V⁽⁰⁾ (B, nodes, C)."""
         levels = pyramid.levels
         x = None if self.input is None else self.input(features)
-        skips = []
+        skips: list[Tensor] = []
         for chi_conv, search, found in zip(self.encoder, self.plan.encoder, pyramid.encoder, strict=True):
             x = chi_conv(levels[search.queries], levels[search.source], x, found)
             skips.append(x)
+        nodes = skips[-1]
         for chi_conv, merge, search, found in zip(
             self.decoder, self.merge, self.plan.decoder, pyramid.decoder, strict=True
         ):
-            x = chi_conv(levels[search.queries], levels[search.source], x, found)
-            x = merge(torch.cat([x, skips[search.queries]], dim=-1))
-        return x  # type: ignore[return-value]
+            points = levels[search.source]
+            nodes = chi_conv(levels[search.queries], points, _spread(nodes, points), found)
+            nodes = merge(torch.cat([nodes, skips[search.queries]], dim=-1))
+        return nodes
 
     def macs(self, points: int) -> int:
         """Multiply-accumulates for one cloud of ``points`` points."""
@@ -122,3 +136,11 @@ class FeatureExtraction(nn.Module):
         for size in self.plan.level_sizes[1:]:
             sizes.append(sizes[-1] if size is None else size)
         return sizes
+
+
+def _spread(features: Tensor, points: Tensor) -> Tensor:
+    """Features (B, M, C) on the first M of points (B, P, 3), and zeros on the others: levels nest, so that a coarser
+    level is the beginning of every finer one.
+    """
+    missing = points.shape[1] - features.shape[1]
+    return F.pad(features, (0, 0, 0, missing)) if missing else features

@@ -7,26 +7,60 @@ is the fast form that tests hold equal to it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
 
-from point2node.models.layers import gather_nodes, linear
+from point2node.models.batch_norm import BatchNorm
+from point2node.models.layers import fill_linear_, gather_nodes, linear
+from point2node.models.operators.activation_norm import activate_and_normalise_
 from point2node.models.operators.local_update import local_update
 from point2node.models.operators.non_local_update import non_local_update
+from point2node.models.point2node.design import DEFAULT, Design
+
+EVEN = 0.1
+"""Standard deviation of the correlations m at an even start."""
+ENTROPY_ROWS = 64
+"""Rows of each cloud whose entropy is looked at."""
 
 
-def projection(channels: int, reduction: int, *, bias: bool) -> nn.Linear:
-    """θ or φ, C → C/r, with weights that start near 0.
+class Projection(nn.Linear):
+    """θ or φ, C → C/r.
 
     The softmax of Eqs. 6 and 11 has no scale. With Glorot's weights the correlations m have a standard deviation of
-    about 1.8 √(C/r): each row then falls on a single node, a chance one, from which it hardly comes away again. Near
-    0 every node begins by listening to all, as in the non-local networks that the module goes back to.
+    about 1.8 √(C/r): each row then falls on a single node, a chance one, and hardly recovers. Started "even", m has a
+    standard deviation of 0.1 for nodes of variance 1, whatever the width: every node begins by listening to all, as
+    in the non-local networks that the module goes back to.
     """
-    layer = linear(channels, channels // reduction, bias=bias)
-    nn.init.normal_(layer.weight, std=0.01)
-    return layer
+
+    def __init__(self, channels: int, reduction: int, *, bias: bool, design: Design) -> None:
+        super().__init__(channels, channels // reduction, bias=bias and not design.correlation_norm)
+        fill_linear_(self)
+        if design.correlation_start == "even" and not self.weight.is_meta:
+            nn.init.normal_(self.weight, std=(EVEN / (channels * self.out_features**0.5)) ** 0.5)
+        self.norm = BatchNorm(self.out_features) if design.correlation_norm else None
+
+    def forward(self, nodes: Tensor) -> Tensor:
+        """(…, C) → (…, C/r)."""
+        projected = super().forward(nodes)
+        return projected if self.norm is None else activate_and_normalise_(projected, self.norm, activation=False)
+
+
+class _Correlation(nn.Module):
+    """What local and non-local correlation share: θ, φ and the scale of their products."""
+
+    def __init__(self, channels: int, reduction: int, design: Design = DEFAULT) -> None:
+        super().__init__()
+        self.theta = Projection(channels, reduction, bias=True, design=design)
+        self.phi = Projection(channels, reduction, bias=False, design=design)  # the softmax would cancel a bias
+        self.scale = self.theta.out_features**-0.5 if design.correlation_scale else None
+
+    def queries(self, nodes: Tensor) -> Tensor:
+        """Q of Eqs. 4 and 9, with the scale of the softmax, if any, multiplied in."""
+        Q = self.theta(nodes)
+        return Q if self.scale is None else Q * self.scale
 
 
 class SelfCorrelation(nn.Module):
@@ -56,18 +90,13 @@ class SelfCorrelation(nn.Module):
         return nodes * (C + C * C + C)
 
 
-class LocalCorrelation(nn.Module):
+class LocalCorrelation(_Correlation):
     """Local edges inside each dilated K-nearest-neighbour graph (Eqs. 4-8)."""
-
-    def __init__(self, channels: int, reduction: int) -> None:
-        super().__init__()
-        self.theta = projection(channels, reduction, bias=True)
-        self.phi = projection(channels, reduction, bias=False)  # the softmax would cancel a bias
 
     def adjacency(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
         """m̄ (B, S, K, K): the pruned adjacency matrix of each graph; each row sums to 1."""
         V = gather_nodes(nodes, neighbours)  # V⁽ˡ⁾    (B, S, K, C)
-        Q, X = self.theta(V), self.phi(V)  # Eq. 4   (B, S, K, C/r)
+        Q, X = self.queries(V), self.phi(V)  # Eq. 4   (B, S, K, C/r)
         m = Q @ X.mT  # Eq. 5   (B, S, K, K)
         return m.softmax(dim=-1)  # Eq. 6
 
@@ -78,13 +107,17 @@ class LocalCorrelation(nn.Module):
 
     def forward(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
         """V⁽¹⁾_up (B, N, C) from nodes (B, N, C) and neighbours (B, N, K)."""
-        Q, X = self.theta(nodes), self.phi(nodes)  # Eq. 4, once a node: θ and φ see one node at a time
+        Q, X = self.queries(nodes), self.phi(nodes)  # Eq. 4, once a node: θ and φ see one node at a time
         return local_update(nodes, Q, X, neighbours)  # Eqs. 5-8
 
     def explain(self, nodes: Tensor, neighbours: Tensor, chosen: Tensor) -> dict[str, Tensor]:
         """The local graphs of the chosen nodes (B, S)."""
         around = gather_nodes(neighbours, chosen)
         return {"local_neighbours": around, "local_graph": self.adjacency(nodes, around)}
+
+    def row_entropy(self, nodes: Tensor, neighbours: Tensor) -> float:
+        """How evenly a node of a graph listens to the K others: mean entropy of the rows ÷ log K, from 0 to 1."""
+        return mean_entropy(self.adjacency(nodes, neighbours[:, :: _stride(nodes)]))
 
     def macs(self, nodes: int, neighbours: int) -> int:
         """Multiply-accumulates as printed, with ``neighbours`` = K."""
@@ -93,17 +126,12 @@ class LocalCorrelation(nn.Module):
         return nodes * K * (2 * C * R + K * R + K * C)
 
 
-class NonLocalCorrelation(nn.Module):
+class NonLocalCorrelation(_Correlation):
     """Non-local edges between all N nodes (Eqs. 9-12)."""
-
-    def __init__(self, channels: int, reduction: int) -> None:
-        super().__init__()
-        self.theta = projection(channels, reduction, bias=True)
-        self.phi = projection(channels, reduction, bias=False)  # the softmax would cancel a bias
 
     def adjacency_rows(self, nodes: Tensor, rows: Tensor) -> Tensor:
         """m̄⁽ᵍ⁾ (B, S, N) of the nodes numbered ``rows`` (B, S); each row sums to 1."""
-        Q, X = self.theta(gather_nodes(nodes, rows)), self.phi(nodes)  # Eq. 9
+        Q, X = self.queries(gather_nodes(nodes, rows)), self.phi(nodes)  # Eq. 9
         m = Q @ X.mT  # Eq. 10  (B, S, N)
         return m.softmax(dim=-1)  # Eq. 11
 
@@ -114,16 +142,50 @@ class NonLocalCorrelation(nn.Module):
 
     def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
         """V⁽²⁾_up (B, N, C), in memory linear in N."""
-        return non_local_update(nodes, self.theta(nodes), self.phi(nodes))  # Eqs. 9-12
+        return non_local_update(nodes, self.queries(nodes), self.phi(nodes))  # Eqs. 9-12
 
     def explain(self, nodes: Tensor, neighbours: Tensor, chosen: Tensor) -> dict[str, Tensor]:
         """The chosen nodes' rows of the N×N matrix."""
         return {"non_local_rows": self.adjacency_rows(nodes, chosen)}
 
+    def row_entropy(self, nodes: Tensor, neighbours: Tensor) -> float:
+        """How evenly a node listens to all N: mean entropy of the rows ÷ log N, from 0 (to one node) to 1."""
+        rows = torch.arange(0, nodes.shape[1], _stride(nodes), device=nodes.device).expand(len(nodes), -1)
+        return mean_entropy(self.adjacency_rows(nodes, rows))
+
     def macs(self, nodes: int, neighbours: int) -> int:
         """Multiply-accumulates for ``nodes`` nodes."""
         R, C = self.phi.weight.shape
         return nodes * (2 * C * R + nodes * R + nodes * C)
+
+
+class GlobalAverage(nn.Module):
+    """A control for non-local correlation: every node listens to all N nodes evenly, and nothing is learnt."""
+
+    def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
+        """The mean of the nodes, for each of them, (B, N, C)."""
+        return nodes.mean(dim=1, keepdim=True).expand_as(nodes)
+
+    def explain(self, nodes: Tensor, neighbours: Tensor, chosen: Tensor) -> dict[str, Tensor]:
+        """The chosen nodes' rows of the N×N matrix: all alike."""
+        N = nodes.shape[1]
+        return {"non_local_rows": nodes.new_full((*chosen.shape, N), 1 / N)}
+
+    def macs(self, nodes: int, neighbours: int) -> int:
+        """None: nothing is multiplied."""
+        return 0
+
+
+def mean_entropy(rows: Tensor) -> float:
+    """The mean entropy of rows (…, n) that sum to 1, divided by log n: 1 where all are even, 0 where each has one 1."""
+    if rows.shape[-1] < 2:
+        return 1.0
+    return float(torch.special.entr(rows.detach()).sum(dim=-1).mean()) / math.log(rows.shape[-1])
+
+
+def _stride(nodes: Tensor) -> int:
+    """The step from one node to the next whose row is looked at."""
+    return max(1, nodes.shape[1] // ENTROPY_ROWS)
 
 
 class LinearAggregation(nn.Module):

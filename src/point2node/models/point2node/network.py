@@ -12,6 +12,7 @@ from point2node.core.errors import InputError
 from point2node.geometry.pyramid import Pyramid, Search
 from point2node.models.layers import Head
 from point2node.models.network import Array, Network
+from point2node.models.point2node.design import Loss
 from point2node.models.point2node.explanation import Explanation
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.stages import DynamicNodeCorrelation
@@ -96,12 +97,13 @@ class Point2NodeClassifier(Point2Node):
     """A label for the whole cloud; the nodes are the encoder's last level."""
 
     task = "classification"
+    loss: Loss = "nodes"
 
     def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """In training logits of every node (B, nodes, classes), each to be compared with the cloud's label;
-        in evaluation the head's features are averaged over the nodes first: (B, classes).
+        """Where the loss is taken at the nodes, in training logits of every node (B, nodes, classes), each to be
+        compared with the cloud's label; otherwise the head's features are averaged over the nodes first: (B, classes).
         """
-        hidden = self.head.hidden(self._correlated_nodes(features, pyramid))
-        if not self.training:
-            hidden = hidden.mean(dim=1)
-        return self.head.logits(hidden)
+        nodes = self._correlated_nodes(features, pyramid)
+        if self.training and self.loss == "nodes":
+            return self.head(nodes)
+        return self.head.pooled(nodes)

@@ -11,16 +11,18 @@ from torch import Tensor, nn
 
 from point2node.core.errors import InputError, unknown_choice
 from point2node.models.layers import Layers
+from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.explanation import Explanation, Gate
 from point2node.models.point2node.method import (
     AdaptiveFeatureAggregation,
+    GlobalAverage,
     LinearAggregation,
     LocalCorrelation,
     NonLocalCorrelation,
     SelfCorrelation,
 )
 
-Correlation = Literal["self", "local", "non_local"]
+Correlation = Literal["self", "local", "non_local", "average"]
 Aggregation = Literal["linear", "parameter_free", "adaptive"]
 
 
@@ -54,22 +56,28 @@ VARIANTS = MappingProxyType(
     }
 )
 
+"""The rows of the paper's ablation."""
+
+CONTROLS = MappingProxyType({"global_average": (SELF, LOCAL, Stage(("average",), "adaptive"))})
+"""Ours: what answers whether a correlation learns more than it could without learning."""
+
 
 def find_variant(variant: str) -> tuple[Stage, ...]:
-    """The stages of a variant by its name."""
-    if variant not in VARIANTS:
-        raise unknown_choice("variant", variant, VARIANTS)
-    return VARIANTS[variant]
+    """The stages of a variant, or of a control, by its name."""
+    known = {**VARIANTS, **CONTROLS}
+    if variant not in known:
+        raise unknown_choice("variant", variant, known)
+    return known[variant]
 
 
 class CorrelationStage(nn.Module):
     """One stage: every correlation updates the same nodes, then one aggregation merges the updates."""
 
-    def __init__(self, stage: Stage, channels: int, reduction: int) -> None:
+    def __init__(self, stage: Stage, channels: int, reduction: int, design: Design) -> None:
         super().__init__()
         self.names = stage.correlations
         self.channels = channels
-        self.correlations = Layers(_correlation(name, channels, reduction) for name in stage.correlations)
+        self.correlations = Layers(_correlation(name, channels, reduction, design) for name in stage.correlations)
         self.aggregation = _aggregation(stage.aggregation, channels, reduction, len(stage.correlations))
 
     def updates(self, nodes: Tensor, neighbours: Tensor) -> list[Tensor]:
@@ -93,9 +101,12 @@ class DynamicNodeCorrelation(nn.Module):
         variant: a name of ``VARIANTS``; "point2node" is the paper's model.
         channels: C, the width of a node.
         reduction: r, by which θ, φ and the gates' MLPs narrow the nodes.
+        design: how θ and φ start, whether they are normalised, and the softmax' scale.
     """
 
-    def __init__(self, variant: str = "point2node", channels: int = 256, reduction: int = 8) -> None:
+    def __init__(
+        self, variant: str = "point2node", channels: int = 256, reduction: int = 8, design: Design = DEFAULT
+    ) -> None:
         super().__init__()
         schedule = find_variant(variant)
         if not 1 <= reduction <= channels:
@@ -103,7 +114,7 @@ class DynamicNodeCorrelation(nn.Module):
         self.variant = variant
         self.channels = channels
         self.needs_neighbours = any("local" in stage.correlations for stage in schedule)
-        self.stages = Layers(CorrelationStage(stage, channels, reduction) for stage in schedule)
+        self.stages = Layers(CorrelationStage(stage, channels, reduction, design) for stage in schedule)
 
     def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
         """Nodes (B, N, C) and the local graph's neighbours (B, N, K) → nodes (B, N, C).
@@ -149,15 +160,17 @@ class DynamicNodeCorrelation(nn.Module):
 
 
 def _correlation(
-    name: Correlation, channels: int, reduction: int
-) -> SelfCorrelation | LocalCorrelation | NonLocalCorrelation:
+    name: Correlation, channels: int, reduction: int, design: Design
+) -> SelfCorrelation | LocalCorrelation | NonLocalCorrelation | GlobalAverage:
     match name:
         case "self":
             return SelfCorrelation(channels)
         case "local":
-            return LocalCorrelation(channels, reduction)
+            return LocalCorrelation(channels, reduction, design)
         case "non_local":
-            return NonLocalCorrelation(channels, reduction)
+            return NonLocalCorrelation(channels, reduction, design)
+        case "average":
+            return GlobalAverage()
 
 
 def _aggregation(

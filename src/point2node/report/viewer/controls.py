@@ -13,8 +13,8 @@ import viser
 
 from point2node.core.classes import SemanticClass
 from point2node.data.files import READABLE
-from point2node.engine.input_frame import UPWARDS
 from point2node.engine.labelling import Options
+from point2node.geometry.frames import UPWARDS
 from point2node.report.viewer.colouring import MEANINGS
 
 SMALLEST, LARGEST, USUAL = 0.004, 0.08, 0.02
