@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from point2node.cli.evaluate import Which
 from point2node.cli.progress import progress, tell
 from point2node.core.errors import InputError
+
+if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
+    from point2node.engine.trained import Trained
 
 
 def calibrate(
@@ -21,6 +24,10 @@ def calibrate(
         int | None, typer.Option(min=1, help="How often each block or shape is labelled anew; the copy keeps it.")
     ] = None,
     weights: Annotated[Which, typer.Option(help="Which weights of the run.")] = Which.best,
+    twin: Annotated[
+        Path | None,
+        typer.Option(help="Take the temperature from this calibrated run, which held back what RUN was trained on."),
+    ] = None,
 ) -> None:
     """Find the temperature of a run's weights on held-out data, and fold it into a copy of them.
 
@@ -28,10 +35,8 @@ def calibrate(
 
     Example: point2node calibrate runs/tiny-point2node-seed0
     """
-    from point2node.engine.calibrating import calibrate as fit
-    from point2node.engine.division import TRAIN, divide, find_part
-    from point2node.engine.protocol import protocol_of
-    from point2node.engine.scoring import choose_device, is_own_data, open_scored_data
+    from point2node.engine.calibrating import CALIBRATION, fold_temperature, twins_calibration
+    from point2node.engine.run_folder import RunFolder
     from point2node.engine.trained import load_trained
     from point2node.engine.weights import write_weights
     from point2node.report.reliability import draw_reliability
@@ -41,6 +46,36 @@ def calibrate(
     trained = load_trained(run, weights.value)
     if trained.run is None or trained.settings is None:
         raise InputError(run, expected="a run folder", found="weights without one")
+    own = {"run": trained.name, "weights": weights.value, "trained_steps": trained.card.step}
+    if twin is None:
+        result = _fit(trained, data, split, votes) | own
+    else:
+        if (data, split, votes) != (None, "val", None):
+            raise InputError("--twin", expected="no --data, --split or --votes: they are the twin's", found="some")
+        result = twins_calibration(trained.run, RunFolder(twin)) | own
+        fold_temperature(trained.network, result["temperature"])
+    folder, protocol = trained.run.path, result["protocol"]
+    card = trained.card.model_copy(update={"votes": protocol["votes"], "rule": protocol["rule"]})
+    write_weights(trained.run.calibrated, trained.network.state_dict(), card)
+    draw_reliability(result, folder / "reliability.png", trained.name if twin is None else result["twin"])
+    trained.run.write_json(folder / CALIBRATION, result)
+    before, after = (100 * result[when]["ece"] for when in ("before", "after"))
+    where = "" if twin is None else f" on what {result['twin']} held back"
+    print(
+        f"temperature {result['temperature']:.3f}: expected calibration error {before:.2f} % before, {after:.2f} % "
+        f"after{where}"
+    )
+    print(f"written: {trained.run.calibrated}, {CALIBRATION}, reliability.png")
+
+
+def _fit(trained: Trained, data: Path | None, split: str, votes: int | None) -> dict[str, Any]:
+    """Find the temperature on held-out data and fold it into the network."""
+    from point2node.engine.calibrating import calibrate as fit
+    from point2node.engine.division import TRAIN, divide, find_part
+    from point2node.engine.protocol import protocol_of
+    from point2node.engine.scoring import choose_device, is_own_data, open_scored_data
+
+    assert trained.settings is not None
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
     tell(store.manifest.told_notes())
@@ -50,13 +85,4 @@ def calibrate(
     protocol = replace(protocol_of(trained.card, store, part, votes, "mean_probability"), voxel=None)
     network = trained.network.to(choose_device())
     with progress(f"calibrating {trained.name}") as report:
-        found = fit(network, trained.card, store, part, protocol, report)
-    result = {"run": trained.name, "weights": weights.value, "trained_steps": trained.card.step, **found.as_dict()}
-    folder = trained.run.path
-    card = trained.card.model_copy(update={"votes": protocol.votes, "rule": protocol.rule})
-    write_weights(trained.run.calibrated, network.state_dict(), card)
-    draw_reliability(result, folder / "reliability.png", trained.name)
-    trained.run.write_json(folder / "calibration.json", result)
-    before, after = (100 * result[when]["ece"] for when in ("before", "after"))
-    print(f"temperature {found.temperature:.3f}: expected calibration error {before:.2f} % before, {after:.2f} % after")
-    print(f"written: {trained.run.calibrated}, calibration.json, reliability.png")
+        return fit(network, trained.card, store, part, protocol, report).as_dict()

@@ -6,6 +6,7 @@ half. The division is folded into the last layer, so that calibrated weights are
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -19,10 +20,15 @@ from point2node.engine.division import Part
 from point2node.engine.evaluation import Evaluation, Report, evaluate
 from point2node.engine.metrics import Calibration, Labels
 from point2node.engine.protocol import Protocol
+from point2node.engine.run_folder import RunFolder
+from point2node.engine.settings import MACHINE
 from point2node.engine.weights import WeightsCard
 from point2node.models.network import Network
 
 LOWEST, HIGHEST, TRIED = 0.1, 10.0, 81
+CALIBRATION = "calibration.json"
+HELD_BACK = frozenset({"validation_share", "folds", "fold", "split_seed", "seed"})
+"""Settings in which a run and its twin may differ: what they hold back, and the seed."""
 
 
 class TemperatureSearch:
@@ -89,6 +95,24 @@ def fold_temperature(network: Network, temperature: float) -> None:
     with torch.no_grad():
         for parameter in network.head.logits.parameters():
             parameter.div_(temperature)
+
+
+def twins_calibration(run: RunFolder, twin: RunFolder) -> dict[str, Any]:
+    """The calibration of a run of the same recipe that held something back, for one that was trained on everything."""
+    ours, theirs = (one.read_settings().model_dump(exclude=set(MACHINE | HELD_BACK)) for one in (run, twin))
+    for key, value in ours.items():
+        if theirs[key] != value:
+            raise InputError(f"{twin.path}, {key}", expected=f"{value}, as in {run.path}", found=str(theirs[key]))
+    file = twin.path / CALIBRATION
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+        sane = LOWEST / 2 <= found["temperature"] <= 2 * HIGHEST and found["protocol"]["votes"] >= 1
+    except (OSError, ValueError, TypeError, KeyError) as error:
+        remedy = f"Run 'point2node calibrate {twin.path}' first."
+        raise InputError(file, expected="the calibration of a run", found="none", remedy=remedy) from error
+    if not sane:
+        raise InputError(file, expected="a temperature and votes that make sense", found=str(found["temperature"]))
+    return dict(found) | {"twin": twin.name}
 
 
 def _told(evaluation: Evaluation) -> dict[str, Any]:

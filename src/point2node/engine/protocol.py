@@ -24,6 +24,8 @@ class Protocol:
     """A checksum of which scenes, or shapes, of the data these are: two runs' "val" may not be the same."""
     data: str
     """The checksum of the store's manifest."""
+    sampling: str | None
+    """Where shapes have their points from; None for scenes."""
     input: str
     """What the network is given."""
     voxel: float | None
@@ -70,6 +72,7 @@ def protocol_of(
         split=part.name,
         selection=part.checksum,
         data=store.checksum,
+        sampling=_sampling(store, part) if shapes else None,
         input=" + ".join(("xyz", *card.features)),
         voxel=None if shapes else card.voxel,
         points=card.points,
@@ -79,3 +82,8 @@ def protocol_of(
         frame=None if shapes else card.frame,
         ignored=tuple(one.name for one in store.classes if one.value in store.manifest.ignored),
     )
+
+
+def _sampling(store: Store, part: Part) -> str:
+    """Of which release, and how many points of a shape there are to draw from."""
+    return f"{store.manifest.release}, {store.shapes(part.split).xyz.shape[1]:,} points a shape"

@@ -114,6 +114,7 @@ _WORDS: Mapping[str, Callable[[Any], str]] = MappingProxyType(
         "scenes": _counted("scene", "scenes"),
         "units": lambda value: f"{value:,} scored",
         "input": lambda value: f"given {value}",
+        "sampling": lambda value: f"shapes from {value}",
         "data": lambda value: f"data {_plain('data', value)}",
         "selection": lambda value: f"selection {_plain('selection', value)}",
     }
