@@ -11,7 +11,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.block_cache import blocks_of
 from point2node.data.preparation import prepare
-from point2node.data.samples import RoomBlocks, ShapeClouds
+from point2node.data.samples import RoomBlocks, ShapeClouds, tell_missing_colour
 from point2node.data.sources import Dataset, Scene, Shapes, Source
 from point2node.data.store import open_store
 from point2node.geometry.augment import Augmentation
@@ -31,6 +31,10 @@ def room_cloud(seed):
 
 def read_room(name, seed, skip_damaged):
     return [Scene(name, "train", room_cloud(seed))]
+
+
+def give_scene(scene, skip_damaged):
+    return [scene]
 
 
 def read_shapes(skip_damaged):
@@ -96,6 +100,29 @@ def test_preparing_again_keeps_the_store_usable_beside_its_blocks(rooms):
 def test_a_store_without_what_the_network_needs_is_refused(rooms):
     with pytest.raises(InputError, match=r"scene 'a': expected normals, found only"):
         RoomBlocks(rooms, ("a",), points=8, features=("rgb", "normals"))
+
+
+def test_scenes_without_colour_are_grey_and_all_else_is_as_it_was(tmp_path):
+    stores = {}
+    for name in ("coloured", "plain"):
+        cloud = room_cloud(0) if name == "coloured" else room_cloud(0).with_(rgb=None)
+        source = Source("a", "train", (), partial(give_scene, Scene("a", "train", cloud)))
+        prepare(Dataset("rooms", "test", S3DIS, (source,)), tmp_path / name, workers=1)
+        stores[name] = open_store(tmp_path / name)
+    augmentation = Augmentation(turn=1.0, jitter=0.01, colour_jitter=0.0)
+    coloured, plain = (
+        RoomBlocks(store, ("a",), 64, ("rgb",), augmentation, RULES).draw(0, np.random.default_rng(0))
+        for store in stores.values()
+    )
+    assert coloured.features.any()
+    assert plain.features.shape == coloured.features.shape
+    assert not plain.features.any()
+    assert np.array_equal(plain.xyz, coloured.xyz)
+    assert tell_missing_colour(stores["coloured"], ("rgb",)) == []
+    assert tell_missing_colour(stores["plain"], ()) == []
+    assert tell_missing_colour(stores["plain"], ("rgb",)) == [
+        "note: 1 of 1 scenes have no colour and are taken as grey"
+    ]
 
 
 def test_no_scenes_are_refused(rooms):

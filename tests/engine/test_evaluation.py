@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from point2node.core.classes import SCANNET
 from point2node.core.errors import InputError
@@ -144,6 +145,23 @@ def test_scenes_without_the_networks_input_are_refused_before_anything_is_scored
     protocol = protocol_of(card_of(quick(), rooms), rooms, Part("test", ("room 0",)))
     with pytest.raises(InputError, match="scene 'one': expected normals"):
         evaluate(PlaceNetwork(13), ("normals",), rooms, Part("test", NAMES), protocol)
+
+
+def test_a_scene_without_colour_scores_as_a_grey_one(tmp_path):
+    class Brightness(PlaceNetwork):
+        """Sure of class 1 where a point has any colour, of class 0 where it is grey."""
+
+        def forward(self, features, pyramid):
+            bright = (features.abs().sum(dim=-1) > 0.01).long()
+            return torch.nn.functional.one_hot(bright, 13).float()
+
+    cloud = random_cloud(200).with_(labels=np.zeros(200, np.int32))
+    clouds = {"colour": cloud, "none": cloud.with_(rgb=None)}
+    store = write_scenes(tmp_path / "store", {"test": tuple(clouds)}, clouds=clouds)
+    for name, right in (("none", 1.0), ("colour", 0.0)):
+        part = Part("test", (name,))
+        protocol = protocol_of(card_of(quick("points=64"), store), store, part)
+        assert evaluate(Brightness(13), ("rgb",), store, part, protocol).scores.oa == right
 
 
 def test_progress_is_reported_scene_by_scene_and_vote_by_vote(rooms, shapes):

@@ -28,6 +28,7 @@ def calibrate(
 
     Example: point2node calibrate runs/tiny-point2node-seed0
     """
+    from point2node.data.samples import tell_missing_colour
     from point2node.engine.calibrating import calibrate as fit
     from point2node.engine.division import TRAIN, divide, find_part
     from point2node.engine.protocol import protocol_of
@@ -43,7 +44,7 @@ def calibrate(
         raise InputError(run, expected="a run folder", found="weights without one")
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
-    tell(store.manifest.told_notes())
+    tell([*store.manifest.told_notes(), *tell_missing_colour(store, trained.card.features)])
     part = find_part(trained.settings, store, split)
     if split == TRAIN or (is_own_data(trained, store) and part.overlaps(divide(trained.settings, store).training)):
         raise InputError("--split", expected="data that training has not seen", found=split)

@@ -33,7 +33,7 @@ class RoomBlocks:
         store: a prepared store.
         scenes: the names of the scenes to draw from.
         points: N, the size of a sample.
-        features: which of the stored values become input features, in this order.
+        features: which of the stored values become input features, in this order; scenes without colour are grey.
         augmentation: what happens to each sample.
         rules: how rooms are cut; both the "zero" and the "half" blocks are drawn from.
         frame: whether a sample's x and y are counted from the middle of its room or of its block.
@@ -54,7 +54,7 @@ class RoomBlocks:
         if not scenes:
             raise InputError(store.path, expected="at least one scene to draw from", found="none")
         for name in scenes:
-            check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
+            check_scene(store, name, features)
         self._arguments = (store, scenes, points, features, augmentation, rules, frame, cache)
         self._store, self._scenes, self._points, self._features = store, scenes, points, features
         self._augmentation, self._frame = augmentation, FRAMES[frame]
@@ -151,12 +151,33 @@ def input_features(
     matrix: NDArray[Any] = NO_TURN,
     recolour: Callable[[NDArray[Any]], NDArray[Any]] = lambda rgb: rgb,
 ) -> NDArray[np.float32] | None:
-    """The features of some points: colours as rgb / 255 − 0.5, recoloured; normals turn with the points."""
+    """The features of some points: colours as rgb / 255 − 0.5, recoloured; normals turn with the points.
+
+    Where there are no colours, all of them are 0, the middle grey.
+    """
     parts = []
     for name in wanted:
+        if name == "rgb" and name not in arrays:
+            parts.append(np.zeros((len(chosen), 3), np.float32))
+            continue
         values = arrays[name][chosen].astype(np.float32)
         parts.append(recolour(values / 255 - 0.5) if name == "rgb" else transform_normals(values, matrix))
     return np.concatenate(parts, axis=1, dtype=np.float32) if parts else None
+
+
+def check_scene(store: Store, name: str, features: tuple[Feature, ...]) -> None:
+    """Refuse a scene that lacks labels or a feature; one without colour is taken as grey."""
+    needed = tuple(feature for feature in features if feature != "rgb")
+    check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*needed, "labels"))
+
+
+def tell_missing_colour(store: Store, features: tuple[Feature, ...]) -> list[str]:
+    """A line for a person where weights take colours and some scenes of the store have none."""
+    if "rgb" not in features or store.manifest.task != "segmentation":
+        return []
+    entries = store.manifest.scenes
+    grey = sum("rgb" not in entry.arrays for entry in entries)
+    return [f"note: {grey} of {len(entries)} scenes have no colour and are taken as grey"] if grey else []
 
 
 def check_arrays(where: str, available: tuple[str, ...], wanted: tuple[str, ...]) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from point2node.data.block_cache import blocks_of
-from point2node.data.samples import Feature, ShapeClouds, check_arrays, input_features
+from point2node.data.samples import Feature, ShapeClouds, check_scene, input_features
 from point2node.data.store import Store
 from point2node.engine.division import Part
 from point2node.engine.metrics import Calibration, Counts, Labels, Scores, count_confusion, score, voxel_labels
@@ -92,7 +92,7 @@ def _evaluate_scenes(
     result = _empty(store, protocol)
     scenes = part.scenes[share[0] :: share[1]]
     for name in scenes:
-        check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
+        check_scene(store, name, features)
     for done, name in enumerate(scenes, start=1):
         arrays = store.arrays(name)
         truth = store.number_labels(arrays["labels"])

@@ -28,8 +28,6 @@ from point2node.geometry.sampling import grid_sampling
 Report = Callable[[int, int, str], None]
 """Called with how many points are labelled, how many there are, and the name of what is being labelled."""
 
-MIDDLE_GREY = np.float32(127.5)  # 0 as an input
-
 
 @dataclass(frozen=True)
 class Options:
@@ -112,7 +110,6 @@ class Labeller(WeightsAtWork):
         def of(numbers: NDArray[np.int64]) -> NDArray[np.float32] | None:
             points = placement.numbers[numbers]
             arrays = {key: values[points] for key, values in features.items() if values is not None}
-            arrays.setdefault("rgb", np.broadcast_to(MIDDLE_GREY, (len(numbers), 3)))  # as trained with
             return input_features(arrays, np.arange(len(numbers)), card.features, placement.rotation)
 
         return SceneInput(placement.xyz, of, name, card.frame)

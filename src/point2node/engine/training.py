@@ -22,7 +22,7 @@ from point2node.core.errors import InputError
 from point2node.core.memory import own_peak_megabytes
 from point2node.data.batches import Batch, BatchLoader, SampleSource
 from point2node.data.locking import alone_in
-from point2node.data.samples import RoomBlocks, ShapeClouds
+from point2node.data.samples import RoomBlocks, ShapeClouds, tell_missing_colour
 from point2node.data.store import Store
 from point2node.engine.averaging import WeightAverage
 from point2node.engine.checkpoints import Keeper, Progress, read_state
@@ -104,7 +104,7 @@ def train(
         workers=settings.num_workers,
         part=(fabric.global_rank, fabric.world_size),
     )
-    for note in store.manifest.told_notes():
+    for note in (*store.manifest.told_notes(), *tell_missing_colour(store, settings.features)):
         watch.say(note)
     watch.say(f"{len(division.training)} scenes or shapes to learn from, {len(validation)} to validate on")
     steps = settings.steps or settings.epochs * loader.steps_per_epoch
