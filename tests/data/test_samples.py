@@ -10,8 +10,9 @@ from point2node.core.classes import S3DIS, SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.block_cache import blocks_of
+from point2node.data.features import tell_missing_colour
 from point2node.data.preparation import prepare
-from point2node.data.samples import RoomBlocks, ShapeClouds, tell_missing_colour
+from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.sources import Dataset, Scene, Shapes, Source
 from point2node.data.store import open_store
 from point2node.geometry.augment import Augmentation
@@ -97,9 +98,11 @@ def test_preparing_again_keeps_the_store_usable_beside_its_blocks(rooms):
     assert sorted(path.name for path in (rooms.path / "blocks").iterdir()) == before
 
 
-def test_a_store_without_what_the_network_needs_is_refused(rooms):
-    with pytest.raises(InputError, match=r"scene 'a': expected normals, found only"):
-        RoomBlocks(rooms, ("a",), points=8, features=("rgb", "normals"))
+def test_a_scene_without_labels_is_refused(tmp_path):
+    source = Source("a", "train", (), partial(give_scene, Scene("a", "train", room_cloud(0).with_(labels=None))))
+    prepare(Dataset("rooms", "test", S3DIS, (source,)), tmp_path / "store", workers=1)
+    with pytest.raises(InputError, match=r"scene 'a': expected labels, found only rgb, xyz"):
+        RoomBlocks(open_store(tmp_path / "store"), ("a",), points=8)
 
 
 def test_scenes_without_colour_are_grey_and_all_else_is_as_it_was(tmp_path):

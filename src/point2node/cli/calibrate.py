@@ -28,7 +28,7 @@ def calibrate(
 
     Example: point2node calibrate runs/tiny-point2node-seed0
     """
-    from point2node.data.samples import tell_missing_colour
+    from point2node.data.features import tell_missing_colour
     from point2node.engine.calibrating import calibrate as fit
     from point2node.engine.division import TRAIN, divide, find_part
     from point2node.engine.protocol import protocol_of

@@ -21,8 +21,9 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.core.memory import own_peak_megabytes
 from point2node.data.batches import Batch, BatchLoader, SampleSource
+from point2node.data.features import tell_missing_colour
 from point2node.data.locking import alone_in
-from point2node.data.samples import RoomBlocks, ShapeClouds, tell_missing_colour
+from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.store import Store
 from point2node.engine.averaging import WeightAverage
 from point2node.engine.checkpoints import Keeper, Progress, read_state
