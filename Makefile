@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUNS ?= experiments/runs
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms table-modelnet10 table-ablation table-peers clean
+.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms table-modelnet10 table-ablation table-peers real-rooms clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -61,6 +61,11 @@ table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three 
 
 table-peers: $(VENV)/installed  ## five networks at the same budget, on ModelNet10 and on rooms: an hour or two; stopped, it goes on
 	$(BIN)/python -m experiments peers --runs $(RUNS) --modelnet10 $(MODELNET10)
+
+WEIGHTS ?= rooms
+
+real-rooms: $(VENV)/installed  ## scores weights on real labelled rooms: REAL=FOLDER (docs/data.md), WEIGHTS=NAME, run folder or file
+	$(BIN)/python -m experiments real_rooms --real $(REAL) --weights $(WEIGHTS)
 
 clean:
 	rm -rf $(VENV) $(PEERS) out build dist

@@ -2,6 +2,7 @@
 
 Every training is a run folder of its own; those that are finished are left alone, those that were stopped go on. The
 table goes to experiments/results/TABLE.md and .json, from which docs/experiments.md is written.
+``python -m experiments real_rooms --real FOLDER [--weights NAME]`` trains nothing: it scores weights on real rooms.
 """
 
 import argparse
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from point2node.core.errors import InputError
 
-TABLES = ("modelnet10", "ablation", "peers")
+TABLES = ("modelnet10", "ablation", "peers", "real_rooms")
 
 
 def main() -> None:
@@ -21,11 +22,20 @@ def main() -> None:
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("--runs", type=Path, default=Path("experiments/runs"), help="where the run folders are")
     parser.add_argument("--modelnet10", type=Path, help="the folder of ModelNet10's h5 files")
+    parser.add_argument("--real", type=Path, help="the folder of real labelled rooms, one folder for each scanner kind")
+    parser.add_argument("--weights", default="rooms", help="pretrained weights by name, a run folder or a file")
+    parser.add_argument("--pictures", type=Path, default=Path("out/real_rooms"), help="where pictures of rooms go")
     given = parser.parse_args()
-    if given.table != "ablation" and not (given.modelnet10 and given.modelnet10.is_dir()):
+    if given.table == "real_rooms" and given.real is None:
+        parser.error("real_rooms needs --real, the folder of real labelled rooms")
+    if given.table in ("modelnet10", "peers") and not (given.modelnet10 and given.modelnet10.is_dir()):
         parser.error(f"{given.table} needs --modelnet10, the folder of ModelNet10's h5 files; found {given.modelnet10}")
     try:
-        import_module(f"experiments.{given.table}").make_table(given.runs / given.table, given.modelnet10)
+        table = import_module(f"experiments.{given.table}")
+        if given.table == "real_rooms":
+            table.make_table(given.weights, given.real, given.pictures)
+        else:
+            table.make_table(given.runs / given.table, given.modelnet10)
     except InputError as error:
         parser.error(str(error))
     except subprocess.CalledProcessError as error:  # the command has said itself what stopped it

@@ -33,7 +33,16 @@ def test_figures_of_speed_are_those_of_the_last_run():
     assert set(shown.splitlines()) <= set(table.splitlines())
 
 
-@pytest.mark.parametrize(("name", "column"), [("ablation", "variant"), ("ablation", "claim"), ("peers", "data")])
+@pytest.mark.parametrize(
+    ("name", "column"),
+    [
+        ("ablation", "variant"),
+        ("ablation", "claim"),
+        ("peers", "data"),
+        ("real_rooms", "weights"),
+        ("real_rooms", "IoU, %"),
+    ],
+)
 def test_tables_of_trainings_are_those_that_their_command_wrote(name, column):
     results = (ROOT / f"experiments/results/{name}.md").read_text()
     (table,) = re.findall(rf"^\| {column} \|.*?(?=\n\n|\n*\Z)", results, re.M | re.S)

@@ -10,6 +10,7 @@ from point2node.core.classes import S3DIS, SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.block_cache import blocks_of
+from point2node.data.features import tell_missing_colour
 from point2node.data.preparation import prepare
 from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.sources import Dataset, Scene, Shapes, Source
@@ -31,6 +32,10 @@ def room_cloud(seed):
 
 def read_room(name, seed, skip_damaged):
     return [Scene(name, "train", room_cloud(seed))]
+
+
+def give_scene(scene, skip_damaged):
+    return [scene]
 
 
 def read_shapes(skip_damaged):
@@ -93,9 +98,34 @@ def test_preparing_again_keeps_the_store_usable_beside_its_blocks(rooms):
     assert sorted(path.name for path in (rooms.path / "blocks").iterdir()) == before
 
 
-def test_a_store_without_what_the_network_needs_is_refused(rooms):
-    with pytest.raises(InputError, match=r"scene 'a': expected normals, found only"):
-        RoomBlocks(rooms, ("a",), points=8, features=("rgb", "normals"))
+def test_a_scene_without_labels_is_refused(tmp_path):
+    source = Source("a", "train", (), partial(give_scene, Scene("a", "train", room_cloud(0).with_(labels=None))))
+    prepare(Dataset("rooms", "test", S3DIS, (source,)), tmp_path / "store", workers=1)
+    with pytest.raises(InputError, match=r"scene 'a': expected labels, found only rgb, xyz"):
+        RoomBlocks(open_store(tmp_path / "store"), ("a",), points=8)
+
+
+def test_scenes_without_colour_are_grey_and_all_else_is_as_it_was(tmp_path):
+    stores = {}
+    for name in ("coloured", "plain"):
+        cloud = room_cloud(0) if name == "coloured" else room_cloud(0).with_(rgb=None)
+        source = Source("a", "train", (), partial(give_scene, Scene("a", "train", cloud)))
+        prepare(Dataset("rooms", "test", S3DIS, (source,)), tmp_path / name, workers=1)
+        stores[name] = open_store(tmp_path / name)
+    augmentation = Augmentation(turn=1.0, jitter=0.01, colour_jitter=0.0)
+    coloured, plain = (
+        RoomBlocks(store, ("a",), 64, ("rgb",), augmentation, RULES).draw(0, np.random.default_rng(0))
+        for store in stores.values()
+    )
+    assert coloured.features.any()
+    assert plain.features.shape == coloured.features.shape
+    assert not plain.features.any()
+    assert np.array_equal(plain.xyz, coloured.xyz)
+    assert tell_missing_colour(stores["coloured"], ("rgb",)) == []
+    assert tell_missing_colour(stores["plain"], ()) == []
+    assert tell_missing_colour(stores["plain"], ("rgb",)) == [
+        "note: 1 of 1 scenes have no colour and are taken as grey"
+    ]
 
 
 def test_no_scenes_are_refused(rooms):

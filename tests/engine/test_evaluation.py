@@ -4,14 +4,19 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 
 from point2node.core.classes import SCANNET
 from point2node.core.errors import InputError
+from point2node.data.features import stored_features
 from point2node.engine.division import Part, find_part
 from point2node.engine.evaluation import Evaluation, evaluate, vote_on_stored_scene
+from point2node.engine.input_frame import place
+from point2node.engine.labelling import Options
 from point2node.engine.metrics import count_confusion, voxel_labels
 from point2node.engine.protocol import protocol_of
 from point2node.engine.weights import card_of
+from tests.engine.labellers import real_labeller
 from tests.engine.stores import SHAPE_CLASSES, quick, random_cloud, write_scenes, write_shapes
 from tests.engine.stubs import PlaceNetwork
 
@@ -140,10 +145,40 @@ def test_the_network_is_left_in_the_mode_it_was_in(rooms):
         assert network.training is training
 
 
-def test_scenes_without_the_networks_input_are_refused_before_anything_is_scored(rooms):
-    protocol = protocol_of(card_of(quick(), rooms), rooms, Part("test", ("room 0",)))
-    with pytest.raises(InputError, match="scene 'one': expected normals"):
-        evaluate(PlaceNetwork(13), ("normals",), rooms, Part("test", NAMES), protocol)
+def test_scenes_without_labels_are_refused_before_anything_is_scored(tmp_path):
+    clouds = {"labelled": random_cloud(), "plain": random_cloud().with_(labels=None)}
+    store = write_scenes(tmp_path / "store", {"test": tuple(clouds)}, clouds=clouds)
+    protocol = protocol_of(card_of(quick(), store), store, Part("test", tuple(clouds)))
+    with pytest.raises(InputError, match="scene 'plain': expected labels"):
+        evaluate(PlaceNetwork(13), (), store, Part("test", tuple(clouds)), protocol)
+
+
+def test_a_scene_scores_by_the_features_that_users_scans_get(tmp_path):
+    cloud = random_cloud(600)
+    store = write_scenes(tmp_path / "store", {"test": ("a",)}, clouds={"a": cloud})
+    labeller = real_labeller(features=("relative_rgb", "normals", "height"), block_grid=0.03)
+    described = stored_features(store, "a", labeller.trained.card.features, store.block_cache)
+    placement = place(cloud)
+    numbers = np.arange(600)
+    stored = described.of(numbers, np.asarray(store.arrays("a")["xyz"]))
+    np.testing.assert_allclose(stored, labeller.scene(placement, cloud, Options()).features(numbers), atol=1e-5)
+
+
+def test_a_scene_without_colour_scores_as_a_grey_one(tmp_path):
+    class Brightness(PlaceNetwork):
+        """Sure of class 1 where a point has any colour, of class 0 where it is grey."""
+
+        def forward(self, features, pyramid):
+            bright = (features.abs().sum(dim=-1) > 0.01).long()
+            return torch.nn.functional.one_hot(bright, 13).float()
+
+    cloud = random_cloud(200).with_(labels=np.zeros(200, np.int32))
+    clouds = {"colour": cloud, "none": cloud.with_(rgb=None)}
+    store = write_scenes(tmp_path / "store", {"test": tuple(clouds)}, clouds=clouds)
+    for name, right in (("none", 1.0), ("colour", 0.0)):
+        part = Part("test", (name,))
+        protocol = protocol_of(card_of(quick("points=64"), store), store, part)
+        assert evaluate(Brightness(13), ("rgb",), store, part, protocol).scores.oa == right
 
 
 def test_progress_is_reported_scene_by_scene_and_vote_by_vote(rooms, shapes):

@@ -101,9 +101,45 @@ def test_without_colour_weights_that_also_take_normals_are_given_both():
         assert (features[..., 5] == 1).all()
 
 
-def test_weights_that_need_normals_refuse_clouds_without():
-    with pytest.raises(InputError, match="expected normals"):
-        height_labeller(features=("normals",))(room(50))
+def test_normals_that_a_cloud_lacks_are_estimated_in_the_frame_of_the_network():
+    random = np.random.default_rng(0)
+    floor = np.column_stack([random.uniform(0, 2, (4000, 2)), np.zeros(4000)])
+    for up, matrix in UPWARDS.items():
+        labeller = height_labeller(features=("normals",))
+        labeller(PointCloud(floor @ matrix), Options(up=up))
+        for features in labeller.network.colours:
+            np.testing.assert_allclose(features, torch.tensor([0.0, 0.0, 1.0]).expand_as(features), atol=0.01)
+
+
+def test_normals_of_the_file_are_turned_upright_and_lose_their_sign():
+    cloud = PointCloud(np.random.default_rng(0).random((100, 3)), normals=np.tile([0.0, -0.6, 0.8], (100, 1)))
+    labeller = height_labeller(features=("normals",))
+    labeller(cloud, Options(up="y"))
+    for features in labeller.network.colours:
+        np.testing.assert_allclose(features, torch.tensor([0.0, 0.8, 0.6]).expand_as(features), atol=1e-6)
+
+
+def test_heights_are_counted_from_the_floor_whatever_the_frame_of_the_scan():
+    cloud = room(500)
+    for lift in (0.0, -37.5):
+        labeller = height_labeller(features=("height",))
+        labeller(cloud.with_(xyz=cloud.xyz + np.array([0, 0, lift])))
+        heights = torch.cat([features.flatten() for features in labeller.network.colours])
+        assert heights.min() == pytest.approx(0, abs=1e-4)
+        assert heights.max() == pytest.approx(np.ptp(cloud.xyz[:, 2]), abs=1e-4)
+
+
+def test_relative_colours_do_not_see_the_light():
+    cloud = room(500)
+    dark = cloud.with_(rgb=(cloud.rgb * 0.4 + np.array([30, 10, 0])).round().astype(np.uint8))
+    given = []
+    for one in (cloud, dark):
+        labeller = height_labeller(features=("relative_rgb",))
+        labeller(one)
+        given.append(torch.cat([features.flatten() for features in labeller.network.colours]))
+    assert (given[0] - given[1]).abs().max() < 0.02
+    assert given[0].abs().max() <= 0.5
+    assert given[0].std() > 0.2
 
 
 def test_weights_for_shapes_do_not_label_scenes():

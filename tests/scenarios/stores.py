@@ -30,13 +30,16 @@ def toy_cloud(seed, points=1500):
     return PointCloud(xyz, rgb=rgb, labels=labels)
 
 
-def read_toy(name, split, seed, points, skip_damaged):
-    yield Scene(name, split, toy_cloud(seed, points))
+def read_toy(name, split, seed, points, colour, skip_damaged):
+    cloud = toy_cloud(seed, points)
+    yield Scene(name, split, cloud if colour else cloud.with_(rgb=None))
 
 
-def write_room_store(folder, splits=("train", "train", "train", "val", "test"), points=1500, dataset="rooms"):
+def write_room_store(
+    folder, splits=("train", "train", "train", "val", "test"), points=1500, dataset="rooms", colour=True
+):
     sources = tuple(
-        Source(f"room {number}", split, (), partial(read_toy, f"room {number}", split, number, points))
+        Source(f"room {number}", split, (), partial(read_toy, f"room {number}", split, number, points, colour))
         for number, split in enumerate(splits)
     )
     prepare(Dataset(dataset, "toy", S3DIS, sources), folder, workers=1)

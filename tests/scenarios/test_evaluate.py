@@ -107,6 +107,20 @@ def test_weights_of_voxel_scores_are_calibrated_on_points(room_store, tmp_path):
     assert found["after"]["bins"]
 
 
+def test_data_without_colour_trains_scores_and_calibrates_and_is_said_to_be_grey(room_store, run, tmp_path):
+    store = write_room_store(tmp_path / "grey", colour=False)
+    note = "note: 5 of 5 scenes have no colour and are taken as grey"
+    scored = point2node("evaluate", run, "--data", store)
+    assert scored.exit_code == 0, scored.output
+    assert note in scored.stderr
+    trained = point2node("train", "own", *QUICK, "size=tiny", "--data", store, "--out", tmp_path / "run")
+    assert trained.exit_code == 0, trained.output
+    assert note in trained.output
+    calibrated = point2node("calibrate", tmp_path / "run")
+    assert calibrated.exit_code == 0, calibrated.output
+    assert note in calibrated.stderr
+
+
 def test_an_output_that_cannot_be_written_is_refused_before_scoring(run, tmp_path):
     result = point2node("evaluate", run, "--out", tmp_path / "nowhere" / "a.json")
     assert result.exit_code == 2

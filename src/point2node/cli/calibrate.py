@@ -70,6 +70,7 @@ def calibrate(
 
 def _fit(trained: Trained, data: Path | None, split: str, votes: int | None) -> dict[str, Any]:
     """Find the temperature on held-out data and fold it into the network."""
+    from point2node.data.features import tell_missing_colour
     from point2node.engine.calibrating import calibrate as fit
     from point2node.engine.division import TRAIN, divide, find_part
     from point2node.engine.protocol import protocol_of
@@ -78,7 +79,7 @@ def _fit(trained: Trained, data: Path | None, split: str, votes: int | None) -> 
     assert trained.settings is not None
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
-    tell(store.manifest.told_notes())
+    tell([*store.manifest.told_notes(), *tell_missing_colour(store, trained.card.features)])
     part = find_part(trained.settings, store, split)
     if split == TRAIN or (is_own_data(trained, store) and part.overlaps(divide(trained.settings, store).training)):
         raise InputError("--split", expected="data that training has not seen", found=split)

@@ -46,6 +46,7 @@ def evaluate(
 
     Example: point2node evaluate runs/tiny-point2node-seed0 --json
     """
+    from point2node.data.features import tell_missing_colour
     from point2node.data.files.replacing import check_writable, replacing
     from point2node.engine.scoring import (
         check_six_folds,
@@ -74,7 +75,7 @@ def evaluate(
     for trained in all_trained:
         with progress("preparing") as report:
             store = open_scored_data(trained, data, report)
-        tell(store.manifest.told_notes())
+        tell([*store.manifest.told_notes(), *tell_missing_colour(store, trained.card.features)])
         with progress(f"scoring {trained.name}") as report:
             evaluation = score_split(trained, store, split, votes, chosen, report, device)
         keep_result(trained, result_of(trained, evaluation))

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError, unknown_choice
+from point2node.core.words import Feature
 from point2node.data.batches import Sample
-from point2node.data.block_cache import blocks_of
+from point2node.data.block_cache import Blocks, blocks_of
+from point2node.data.features import SceneFeatures, stored_features
 from point2node.data.store import Store
 from point2node.geometry.augment import Augmentation, transform_normals, transform_points
 from point2node.geometry.blocks import PAPER, BlockRules, training_group
 from point2node.geometry.frames import FRAMES, UPWARDS, Frame
 from point2node.geometry.threads import kernels_bear_threads
 
-Feature = Literal["rgb", "normals"]
 NO_AUGMENTATION = Augmentation()
-NO_TURN = np.eye(3)
 
 
 class RoomBlocks:
@@ -33,11 +31,11 @@ class RoomBlocks:
         store: a prepared store.
         scenes: the names of the scenes to draw from.
         points: N, the size of a sample.
-        features: which of the stored values become input features, in this order.
+        features: the input of the network next to xyz, in this order.
         augmentation: what happens to each sample.
         rules: how rooms are cut; both the "zero" and the "half" blocks are drawn from.
         frame: whether a sample's x and y are counted from the middle of its room or of its block.
-        cache: where the cut blocks are kept; beside the store's scenes if not given.
+        cache: where cut blocks and estimated normals are kept; next to the store's scenes if not given.
     """
 
     def __init__(
@@ -54,16 +52,20 @@ class RoomBlocks:
         if not scenes:
             raise InputError(store.path, expected="at least one scene to draw from", found="none")
         for name in scenes:
-            check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
+            check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, ("labels",))
         self._arguments = (store, scenes, points, features, augmentation, rules, frame, cache)
         self._store, self._scenes, self._points, self._features = store, scenes, points, features
         self._augmentation, self._frame = augmentation, FRAMES[frame]
-        folder = store.path / "blocks" if cache is None else cache
+        folder = store.block_cache if cache is None else cache
         offsets = (0.0, rules.side / 2)
-        cut = partial(blocks_of, store, rules=rules, offsets=offsets, folder=folder)
-        self._blocks = [cut(scenes[0])]
+
+        def cut(name: str) -> tuple[Blocks, SceneFeatures]:
+            return blocks_of(store, name, rules, offsets, folder), stored_features(store, name, features, folder)
+
+        found = [cut(scenes[0])]
         with ThreadPoolExecutor(torch.get_num_threads() if kernels_bear_threads() else 1) as pool:
-            self._blocks += pool.map(cut, scenes[1:])
+            found += pool.map(cut, scenes[1:])
+        self._blocks, self._described = [blocks for blocks, _ in found], [described for _, described in found]
         self._ends = np.cumsum([len(blocks) for blocks in self._blocks])
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -82,11 +84,11 @@ class RoomBlocks:
         chosen = self._augmentation.thin(training_group(there, self._points, random), random)
         matrix = self._augmentation.draw(random)
         xyz = transform_points(self._frame(arrays["xyz"][chosen].astype(np.float32)), matrix)
+        xyz = self._augmentation.shake(xyz, random)
+        recolour = partial(self._augmentation.recolour, random=random)
         return Sample(
-            xyz=self._augmentation.shake(xyz, random),
-            features=input_features(
-                arrays, chosen, self._features, matrix, partial(self._augmentation.recolour, random=random)
-            ),
+            xyz=xyz,
+            features=self._described[scene].of(chosen, xyz, matrix, recolour),
             labels=self._store.number_labels(arrays["labels"][chosen]),
             scene=self._scenes[scene],
         )
@@ -134,29 +136,13 @@ class ShapeClouds:
         number = int(self.numbers[number])
         chosen = self._augmentation.thin(random.permutation(self._shapes.xyz.shape[1])[: self._points], random)
         matrix = self._augmentation.draw(random) @ self._upright
-        normals = self._shapes.normals
-        arrays = {} if normals is None else {"normals": normals[number]}
+        normals = self._shapes.normals if self._features else None
         return Sample(
             xyz=self._augmentation.shake(transform_points(self._shapes.xyz[number][chosen], matrix), random),
-            features=input_features(arrays, chosen, self._features, matrix),
+            features=None if normals is None else transform_normals(normals[number][chosen], matrix),
             labels=self._labels[number],
             scene=str(self._shapes.names[number]),
         )
-
-
-def input_features(
-    arrays: Mapping[str, NDArray[Any]],
-    chosen: NDArray[np.int64],
-    wanted: tuple[Feature, ...],
-    matrix: NDArray[Any] = NO_TURN,
-    recolour: Callable[[NDArray[Any]], NDArray[Any]] = lambda rgb: rgb,
-) -> NDArray[np.float32] | None:
-    """The features of some points: colours as rgb / 255 − 0.5, recoloured; normals turn with the points."""
-    parts = []
-    for name in wanted:
-        values = arrays[name][chosen].astype(np.float32)
-        parts.append(recolour(values / 255 - 0.5) if name == "rgb" else transform_normals(values, matrix))
-    return np.concatenate(parts, axis=1, dtype=np.float32) if parts else None
 
 
 def check_arrays(where: str, available: tuple[str, ...], wanted: tuple[str, ...]) -> None:

@@ -45,6 +45,11 @@ class Store:
         return hashlib.sha256(dump_json(anonymous).encode()).hexdigest()
 
     @property
+    def block_cache(self) -> Path:
+        """Where cut blocks and estimated normals of the scenes are kept."""
+        return self.path / "blocks"
+
+    @property
     def splits(self) -> tuple[str, ...]:
         """The names of the splits: ``train`` and ``test``, or the areas of S3DIS."""
         return tuple(self.manifest.splits)

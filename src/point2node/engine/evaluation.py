@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from point2node.core.words import Feature
 from point2node.data.block_cache import blocks_of
-from point2node.data.samples import Feature, ShapeClouds, check_arrays, input_features
+from point2node.data.features import stored_features
+from point2node.data.samples import ShapeClouds, check_arrays
 from point2node.data.store import Store
 from point2node.engine.division import Part
 from point2node.engine.metrics import Calibration, Counts, Labels, Scores, count_confusion, score, voxel_labels
@@ -92,7 +94,7 @@ def _evaluate_scenes(
     result = _empty(store, protocol)
     scenes = part.scenes[share[0] :: share[1]]
     for name in scenes:
-        check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, (*features, "labels"))
+        check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, ("labels",))
     for done, name in enumerate(scenes, start=1):
         arrays = store.arrays(name)
         truth = store.number_labels(arrays["labels"])
@@ -118,14 +120,15 @@ def vote_on_stored_scene(
 ) -> Votes:
     """Votes on every point of one scene of a store."""
     assert protocol.blocks is not None
-    arrays = store.arrays(name)
+    xyz = np.asarray(store.arrays(name)["xyz"], np.float32)
+    described = stored_features(store, name, features, store.block_cache)
     scene = SceneInput(
-        xyz=np.asarray(arrays["xyz"], np.float32),
-        features=lambda numbers: input_features(arrays, numbers, features),
+        xyz=xyz,
+        features=lambda numbers: described.of(numbers, xyz[numbers]),
         name=name,
         frame=protocol.frame or "room",
     )
-    blocks = blocks_of(store, name, protocol.blocks, protocol.offsets, store.path / "blocks")
+    blocks = blocks_of(store, name, protocol.blocks, protocol.offsets, store.block_cache)
     return vote_on_scene(
         network,
         scene,

@@ -9,9 +9,9 @@ import torch
 from numpy.typing import NDArray
 
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.input_frame import FARTHEST, FARTHEST_BELOW, place, strays
+from point2node.engine.input_frame import FARTHEST, place, strays
 from point2node.engine.labelling import Labeller, Options
-from point2node.geometry.frames import UPWARDS
+from point2node.geometry.frames import FARTHEST_BELOW, UPWARDS
 from point2node.geometry.neighbours import k_nearest_neighbours
 
 SAMPLE = 20_000

@@ -9,12 +9,7 @@ from numpy.typing import NDArray
 
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
-from point2node.geometry.frames import UPWARDS
-
-BELOW_FLOOR = 0.005
-"""The share of the points that may lie below the floor: reflections, and what a scanner sees through a grating."""
-FARTHEST_BELOW = 0.3
-"""Metres: only points farther below do not decide where the floor is."""
+from point2node.geometry.frames import UPWARDS, floor_height
 
 FARTHEST = 10_000.0
 """Metres: what lies farther from the rest has no position that means anything, such as a (0, 0, 0) in a map's frame."""
@@ -75,10 +70,3 @@ def _outside(xyz: NDArray[np.floating], far: float) -> NDArray[np.bool_]:
     far = max(far, STRAY * float((high - low).max()))
     outside: NDArray[np.bool_] = ((xyz < low - far) | (xyz > high + far)).any(axis=1)
     return outside
-
-
-def floor_height(heights: NDArray[np.float32]) -> float:
-    """The lowest height, unless a few stray points lie far below all others."""
-    lowest = float(heights.min())
-    floor = float(np.quantile(heights, BELOW_FLOOR))
-    return floor if floor - lowest > FARTHEST_BELOW else lowest

@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
-from point2node.data.samples import input_features
+from point2node.core.words import COLOURS
+from point2node.data.features import SceneFeatures, compact_normals
 from point2node.engine.input_frame import Placement, place
 from point2node.engine.labelled import UNLABELLED, Labelled
 from point2node.engine.memory import Plan, plan_memory
@@ -27,8 +28,6 @@ from point2node.geometry.sampling import grid_sampling
 
 Report = Callable[[int, int, str], None]
 """Called with how many points are labelled, how many there are, and the name of what is being labelled."""
-
-MIDDLE_GREY = np.float32(127.5)  # 0 as an input
 
 
 @dataclass(frozen=True)
@@ -63,7 +62,7 @@ class Labeller(WeightsAtWork):
     @property
     def takes_color(self) -> bool:
         """Whether the weights were trained with colours."""
-        return "rgb" in self.trained.card.features
+        return bool(set(COLOURS) & set(self.trained.card.features))
 
     def __call__(
         self,
@@ -79,7 +78,6 @@ class Labeller(WeightsAtWork):
         """
         options = options or Options()
         placement = place(cloud, options.scale, options.up, name)
-        self._check_features(cloud, name)
         chosen = self._choose(placement, options.thin)
         plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory)
         rules = widen(self.trained.card.block_rules, placement.xyz[chosen], self.trained.card.points)
@@ -107,19 +105,17 @@ class Labeller(WeightsAtWork):
     def scene(self, placement: Placement, cloud: PointCloud, options: Options, name: str = "cloud") -> SceneInput:
         """What the network is given of the placed points."""
         card = self.trained.card
-        features = {"normals": cloud.normals, "rgb": cloud.rgb if options.color else None}
-
-        def of(numbers: NDArray[np.int64]) -> NDArray[np.float32] | None:
-            points = placement.numbers[numbers]
-            arrays = {key: values[points] for key, values in features.items() if values is not None}
-            arrays.setdefault("rgb", np.broadcast_to(MIDDLE_GREY, (len(numbers), 3)))  # as trained with
-            return input_features(arrays, np.arange(len(numbers)), card.features, placement.rotation)
-
-        return SceneInput(placement.xyz, of, name, card.frame)
-
-    def _check_features(self, cloud: PointCloud, name: str) -> None:
-        if "normals" in self.trained.card.features and cloud.normals is None:
-            raise InputError(name, expected=f"normals, which the weights {self.name!r} were trained with", found="none")
+        everything = len(placement.numbers) == len(cloud)
+        rgb, normals = (
+            values if values is None or everything else values[placement.numbers]
+            for values in (cloud.rgb if options.color and self.takes_color else None, cloud.normals)
+        )
+        if "normals" in card.features:
+            normals = compact_normals(placement.xyz) if normals is None else normals @ placement.rotation.T
+        described = SceneFeatures(card.features, rgb, normals)
+        return SceneInput(
+            placement.xyz, lambda numbers: described.of(numbers, placement.xyz[numbers]), name, card.frame
+        )
 
     def _choose(self, placement: Placement, thin: float) -> NDArray[np.int64]:
         """The numbers of the placed points that the network labels itself."""

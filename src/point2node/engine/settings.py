@@ -14,6 +14,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from point2node.core.errors import InputError, unknown_choice
+from point2node.core.words import Feature
 from point2node.geometry.augment import Transform
 from point2node.geometry.frames import Frame
 from point2node.models.point2node.design import ChiStart, CorrelationStart, DecoderSource, Loss
@@ -40,8 +41,9 @@ class Settings(BaseModel):
     """Which rooms are generated."""
     classes: str | int | None
     """The classes that the data must have: a class list's name, a number of classes, or null for whatever it has."""
-    features: tuple[Literal["rgb", "normals"], ...]
-    """The network's input beside xyz."""
+    features: tuple[Feature, ...]
+    """The network's input next to xyz: rgb; relative_rgb, to the mean and spread of the scan; normals, estimated where
+    a scene has none; height above the floor."""
     points: int = Field(ge=1)
     """N, the points of a sample."""
     block_side: float = Field(gt=0)

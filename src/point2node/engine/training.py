@@ -21,6 +21,7 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.core.memory import own_peak_megabytes
 from point2node.data.batches import Batch, BatchLoader, SampleSource
+from point2node.data.features import tell_missing_colour
 from point2node.data.locking import alone_in
 from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.store import Store
@@ -104,7 +105,7 @@ def train(
         workers=settings.num_workers,
         part=(fabric.global_rank, fabric.world_size),
     )
-    for note in store.manifest.told_notes():
+    for note in (*store.manifest.told_notes(), *tell_missing_colour(store, settings.features)):
         watch.say(note)
     watch.say(f"{len(division.training)} scenes or shapes to learn from, {len(validation)} to validate on")
     steps = settings.steps or settings.epochs * loader.steps_per_epoch

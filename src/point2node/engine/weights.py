@@ -16,9 +16,9 @@ from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
 from point2node.core.errors import InputError, unknown_choice
+from point2node.core.words import WIDTHS, Feature
 from point2node.data.files.replacing import replacing
 from point2node.data.manifest import ClassEntry, Strict
-from point2node.data.samples import Feature
 from point2node.data.store import Store
 from point2node.engine.settings import Rule, Settings
 from point2node.geometry.blocks import BlockRules
@@ -29,7 +29,6 @@ from point2node.models.point2node.design import DEFAULT, ChiStart, CorrelationSt
 
 KEY = "point2node"
 FORMAT = 1
-WIDTHS = {"rgb": 3, "normals": 3}
 
 
 class WeightsCard(Strict):

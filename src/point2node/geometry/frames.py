@@ -1,4 +1,4 @@
-"""Frames: which axis points up, and where the x and y of a block are counted from."""
+"""Frames: which axis points up, where the floor is, and where the x and y of a block are counted from."""
 
 from __future__ import annotations
 
@@ -10,6 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Frame = Literal["room", "block"]
+BELOW_FLOOR = 0.005
+"""The share of the points that may lie below the floor: reflections, and what a scanner sees through a grating."""
+FARTHEST_BELOW = 0.3
+"""Metres: only points farther below do not decide where the floor is."""
 
 # rows are the file's axes that become x, y and z; turned, never mirrored
 UPWARDS = MappingProxyType(
@@ -35,3 +39,10 @@ FRAMES: MappingProxyType[Frame, Callable[[NDArray[np.float32]], NDArray[np.float
 )
 """What a network sees of a block: coordinates of the room, as the paper's do, or of the block itself, with which
 buildings of any extent look alike."""
+
+
+def floor_height(heights: NDArray[np.float32]) -> float:
+    """The lowest height, unless a few stray points lie far below all others."""
+    lowest = float(heights.min())
+    floor = float(np.quantile(heights, BELOW_FLOOR))
+    return floor if floor - lowest > FARTHEST_BELOW else lowest

@@ -1,0 +1,235 @@
+"""Trained weights on real labelled rooms, pooled by scanner kind: ``make real-rooms REAL=FOLDER [WEIGHTS=rooms]``.
+
+``FOLDER`` holds a class file ``classes.yaml`` and a folder for each scanner kind, with the labelled clouds of a split
+below: ``panoramic/test/*.npz``, ``handheld/test/*.ply``, coloured or not. Rooms are labelled as users' scans are, by
+``Labeller`` with its default options. All scores of a kind come from one confusion matrix of all its points.
+
+"mIoU, eleven" leaves out board and clutter, as the literature on training with synthetic rooms does: points that are
+truly of these two are not counted; a point of another class that is labelled as one of them is wrong. It is the mean
+over those of the other eleven classes that occur.
+
+The figures go to experiments/results/real_rooms.md and .json, one entry for each set of weights; pictures of every
+room, true and predicted labels side by side, to ``--pictures``. No point of a room is kept.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from experiments import running
+from point2node.core.classes import SemanticClass
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.own_files import find_own_files
+from point2node.engine.evaluation import without_nan
+from point2node.engine.labelled import Labelled
+from point2node.engine.labelling import Labeller
+from point2node.engine.metrics import Calibration, Counts, Labels, Scores, count_confusion, score
+from point2node.engine.scan_labelling import checksum_of
+from point2node.engine.trained import load_trained
+from point2node.report.qualitative_grid import GridRow, draw_grid
+
+CLASS_FILE = "classes.yaml"
+LEFT_OUT = ("board", "clutter")
+FIGURES = {"oa": "OA", "macc": "mAcc", "miou": "mIoU", "miou_eleven": "mIoU, eleven", "ece": "ECE"}
+
+
+@dataclass(eq=False)
+class Kind:
+    """The rooms of one scanner kind, and what is counted on them."""
+
+    name: str
+    confusion: Counts
+    calibration: Calibration = field(default_factory=Calibration)
+    rooms: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
+        """The figures as JSON takes them: fractions, null for what was not there."""
+        scores = score(self.confusion, names)
+        return {
+            **figures_of(self.confusion, names, self.calibration),
+            "seconds": round(self.seconds, 1),
+            "points": int(self.confusion.sum()),
+            "iou": scores.iou,
+            "accuracy": scores.accuracy,
+            "confusion": self.confusion.tolist(),
+            "rooms": self.rooms,
+        }
+
+
+def make_table(weights: str, real: Path, pictures: Path, split: str = "test") -> None:
+    """Label every room of the split, score, draw, and put the figures next to those of other weights."""
+    labeller = Labeller(load_trained(weights))
+    names = [one.name for one in labeller.classes]
+    kinds = []
+    protocol: dict[str, Any] = {}
+    for folder in kind_folders(real, split):
+        kind = Kind(folder.name, np.zeros((len(names), len(names)), np.int64))
+        for room, cloud, truth in read_rooms(folder, real / CLASS_FILE, split, labeller.classes):
+            start = time.monotonic()
+            labelled = labeller(cloud, name=room)
+            kind.seconds += time.monotonic() - start
+            add_room(kind, room, labelled, truth)
+            draw_room(labelled, truth, f"{kind.name}, {room}", pictures / f"{kind.name}_{room}.png")
+            protocol = labelled.protocol
+            told = kind.rooms[room]
+            print(f"{kind.name}, {room}: OA {_percent(told['oa'])}, mIoU {_percent(told['miou'])}", flush=True)
+        kinds.append(kind)
+    of_room = ("points_without_position", "colour", "block_side", "offsets")
+    figures = {kind.name: kind.as_dict(names) for kind in kinds}
+    result = {
+        "weights": labeller.name,
+        "checksum": checksum_of(labeller),
+        "protocol": {key: value for key, value in protocol.items() if key not in of_room},
+        "classes": names,
+        "kinds": figures,
+        "mean": {key: float(np.mean([kind[key] for kind in figures.values()])) for key in FIGURES},
+    }
+    write_results(without_nan(result))
+    print(f"pictures in {pictures}")
+
+
+def kind_folders(real: Path, split: str) -> list[Path]:
+    """The folders of the scanner kinds: those that hold the split."""
+    found = sorted(path for path in real.iterdir() if (path / split).is_dir()) if real.is_dir() else []
+    if not found:
+        raise InputError(
+            real,
+            expected=f"folders of scanner kinds with a folder {split!r} of labelled clouds in each",
+            found="none" if real.is_dir() else "no folder",
+            remedy="For example panoramic/test/office_1.npz.",
+        )
+    return found
+
+
+def read_rooms(
+    folder: Path, class_file: Path, split: str, classes: tuple[SemanticClass, ...]
+) -> Iterator[tuple[str, PointCloud, Labels]]:
+    """Name, cloud and true labels, as places in ``classes`` or −1, of every room of one kind and split."""
+    dataset = find_own_files(folder, class_file)
+    places = {one.name: place for place, one in enumerate(classes)}
+    foreign = [one.name for one in dataset.classes if one.name not in places]
+    if foreign:
+        raise InputError(class_file, expected="classes of the weights: " + ", ".join(places), found=foreign[0])
+    for source in dataset.sources:
+        if source.split != split:
+            continue
+        for scene in source.read(False):
+            assert isinstance(scene.content, PointCloud)
+            assert scene.content.labels is not None
+            truth = np.full(len(scene.content), -1, np.int64)
+            for one in dataset.classes:
+                if one.value not in dataset.ignored:
+                    truth[scene.content.labels == one.value] = places[one.name]
+            yield scene.name.removeprefix(f"{split}/"), scene.content.with_(labels=None), truth
+
+
+def add_room(kind: Kind, room: str, labelled: Labelled, truth: Labels) -> None:
+    """Count one labelled room, for its kind and for itself."""
+    names = [one.name for one in labelled.classes]
+    predicted = predicted_places(labelled)
+    confusion = count_confusion(truth, predicted, len(names))
+    calibration = Calibration()
+    calibration.add(truth, predicted, labelled.confidence)
+    kind.confusion += confusion
+    kind.calibration.counts += calibration.counts
+    figures = figures_of(confusion, names, calibration)
+    kind.rooms[room] = {**figures, "points": int(confusion.sum()), "coloured": labelled.cloud.rgb is not None}
+
+
+def predicted_places(labelled: Labelled) -> Labels:
+    """The predicted classes as places in the class list."""
+    order = np.argsort([one.value for one in labelled.classes])
+    values = np.array([one.value for one in labelled.classes])[order]
+    return order[np.searchsorted(values, labelled.labels)]
+
+
+def figures_of(confusion: Counts, names: Sequence[str], calibration: Calibration) -> dict[str, float]:
+    """The figures of the table."""
+    scores = score(confusion, names)
+    return {
+        "oa": scores.oa,
+        "macc": scores.macc,
+        "miou": scores.miou,
+        "miou_eleven": score_without(confusion, names).miou,
+        "ece": calibration.expected_error,
+    }
+
+
+def score_without(confusion: Counts, names: Sequence[str], left_out: Sequence[str] = LEFT_OUT) -> Scores:
+    """Scores without the true points of some classes; to predict these classes for other points is wrong."""
+    kept = np.array([name not in left_out for name in names])
+    return score(np.where(kept[:, None], confusion, 0), names)
+
+
+def draw_room(labelled: Labelled, truth: Labels, title: str, path: Path) -> None:
+    """True and predicted labels side by side, with the colours of the scan if it has any."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    columns = {} if labelled.cloud.rgb is None else {"colour of the scan": labelled.cloud.rgb}
+    columns |= {"true": truth, "predicted": predicted_places(labelled)}
+    draw_grid([GridRow(title, labelled.cloud.xyz, columns)], labelled.classes, path)
+
+
+def write_results(result: dict[str, Any]) -> None:
+    """Put the result into the results' file, in place of an earlier one of the same weights, and write the table."""
+    file = running.RESULTS / "real_rooms.json"
+    earlier = json.loads(file.read_text(encoding="utf-8"))["figures"] if file.is_file() else []
+    results = [one for one in earlier if one["checksum"] != result["checksum"]] + [result]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    command = "python -m experiments real_rooms --weights WEIGHTS --real FOLDER"
+    file.write_text(json.dumps({"command": command, "figures": results}, indent=1) + "\n", encoding="utf-8")
+    text = "\n\n".join([score_table(results), class_table(results), *confusion_tables(result)]) + "\n"
+    file.with_suffix(".md").write_text(text, encoding="utf-8")
+    print(text)
+
+
+def score_table(results: Sequence[dict[str, Any]]) -> str:
+    """Every weights' figures by scanner kind, and the mean of the kinds."""
+    rows = []
+    for result in results:
+        for name, kind in (*result["kinds"].items(), ("mean", result["mean"])):
+            figures = [_percent(kind[key]) for key in FIGURES]
+            cost = ["", ""] if name == "mean" else [f"{kind['points']:,}", f"{kind['seconds']:.0f}"]
+            rows.append([_named(result), name, *figures, *cost])
+    return _markdown(["weights", "scanner", *(f"{name}, %" for name in FIGURES.values()), "points", "seconds"], rows)
+
+
+def class_table(results: Sequence[dict[str, Any]]) -> str:
+    """The IoU of every class, in per cent."""
+    rows = [
+        [_named(result), name, *(_percent(kind["iou"][one]) for one in result["classes"])]
+        for result in results
+        for name, kind in result["kinds"].items()
+    ]
+    return _markdown(["IoU, %", "scanner", *results[-1]["classes"]], rows)
+
+
+def confusion_tables(result: dict[str, Any]) -> Iterator[str]:
+    """For each scanner kind: where the points of each true class (rows) go, in per cent of these points."""
+    for name, kind in result["kinds"].items():
+        rows = []
+        for true, counts in zip(result["classes"], kind["confusion"], strict=True):
+            if sum(counts):
+                rows.append([true, f"{sum(counts):,}", *(f"{100 * count / sum(counts):.0f}" for count in counts)])
+        yield _markdown([f"{_named(result)}, {name}: true class", "points", *result["classes"]], rows)
+
+
+def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = ["| " + " | ".join(columns) + " |", "|---|---|" + "---:|" * (len(columns) - 2)]
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def _named(result: dict[str, Any]) -> str:
+    return f"{result['weights']} ({result['checksum'][:6]})"
+
+
+def _percent(value: float | None) -> str:
+    return "–" if value is None or np.isnan(value) else f"{100 * value:.1f}"
