@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUNS ?= experiments/runs
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms table-modelnet10 table-ablation table-peers real-rooms clean
+.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -51,7 +51,11 @@ bench-large: $(VENV)/installed  ## labels up to 10 million points: minutes
 bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard they are for point-wise networks
 	$(BIN)/python -m benchmarks.rooms
 
+MODELNET40 ?= data/modelnet40
 MODELNET10 ?= data/modelnet10
+
+table-modelnet40: $(VENV)/installed  ## the paper's ModelNet40 table: days on 2 cores, resumable; MODELNET40=a prepared store, or the folder of its files
+	$(BIN)/python -m experiments modelnet40 --runs $(RUNS) --modelnet40 $(MODELNET40)
 
 table-modelnet10: $(VENV)/installed  ## ModelNet10: hours; stopped, it goes on; MODELNET10=FOLDER of its h5 files
 	$(BIN)/python -m experiments modelnet10 --runs $(RUNS) --modelnet10 $(MODELNET10)

@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from experiments.running import point2node, score_once, train_once, write_table
+from experiments.running import calibrate_once, score_once, train_once, write_table
 from point2node.engine.history import training_seconds
-from point2node.engine.run_folder import RunFolder
 
 PRESET = "modelnet10_modern"
 SHARED: tuple[str, ...] = (
@@ -31,9 +30,11 @@ FIRST_VOTES, VOTES = 10, 20
 
 def make_table(runs: Path, modelnet10: Path | None) -> None:
     """Train twice, calibrate, score with one vote and with all."""
-    first = calibrate_once(train_once(runs / "first", PRESET, (*SHARED, *FIRST), modelnet10), FIRST_VOTES)
+    first = calibrate_once(
+        train_once(runs / "first", PRESET, (*SHARED, *FIRST), modelnet10), "--votes", str(FIRST_VOTES)
+    )
     words = (*SHARED, *SECOND, f"start={first.calibrated}")
-    second = calibrate_once(train_once(runs / "second", PRESET, words, modelnet10), VOTES)
+    second = calibrate_once(train_once(runs / "second", PRESET, words, modelnet10), "--votes", str(VOTES))
     rows, figures = [], []
     before, hours = 0, 0.0
     for run in (first, second):
@@ -51,14 +52,3 @@ def make_table(runs: Path, modelnet10: Path | None) -> None:
     first_words, second_words = (" ".join((*SHARED, *words)) for words in (FIRST, SECOND))
     command = f"train {PRESET} {first_words}; train {PRESET} {second_words} start=FIRST/{first.calibrated.name}"
     write_table("modelnet10", command, columns, rows, figures)
-
-
-def calibrate_once(run: RunFolder, votes: int) -> RunFolder:
-    """The run with its best weights calibrated for so many votes."""
-    file = run.path / "calibration.json"
-    found = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else None
-    if found is None or (found["protocol"]["votes"], found["trained_steps"]) != (votes, run.best_step):
-        point2node("calibrate", run.path, "--votes", str(votes))
-        for scored in run.path.glob("scored-*.json"):
-            scored.unlink()  # they are of the weights before
-    return run

@@ -36,6 +36,24 @@ def train_once(run: Path, preset: str, words: Sequence[str], data: Path | None) 
     return folder
 
 
+def calibrate_once(run: RunFolder, *words: str) -> RunFolder:
+    """The run with its weights calibrated by ``point2node calibrate RUN words…``."""
+    note = run.path / "calibrated-by.json"
+    wanted = {"words": list(words), "last_step": _steps(run)}
+    if not note.is_file() or json.loads(note.read_text(encoding="utf-8")) != wanted:
+        point2node("calibrate", run.path, *words)
+        for scored in run.path.glob("scored-*.json"):
+            scored.unlink()  # they are of the weights before
+        run.write_json(note, wanted)
+    return run
+
+
+def _steps(run: RunFolder) -> int:
+    """How many steps a finished run was trained for."""
+    steps: int = json.loads(run.summary.read_text(encoding="utf-8"))["steps"]
+    return steps
+
+
 def score_once(run: RunFolder, split: str, data: Path | None, *words: str) -> dict[str, Any]:
     """The result of ``evaluate`` on a split, which is kept in the run folder."""
     name = "-".join(("scored", split, *words)).replace("--", "").replace(" ", "")
