@@ -2,6 +2,7 @@ from statistics import fmean
 
 import pytest
 
+from point2node.models.catalogue import list_models
 from point2node.report.paper_numbers import ABLATION, COMPLEXITY, S3DIS_AREA_5, S3DIS_SIX_FOLD
 from point2node.report.paper_slips import SLIPS, slips_of
 from point2node.report.summaries import best_places
@@ -54,6 +55,27 @@ def test_the_distance_of_means_is_recomputed(table):
     assert slip.printed == f"values up to {abs(off[worst.method]):.2f} off the mean of the 13 IoUs"
     mean = worst.miou + off[worst.method]
     assert slip.explanation == f"{worst.method}'s {worst.miou:.2f} stands for a mean of {mean:.2f}"
+
+
+@pytest.mark.parametrize("table", [S3DIS_SIX_FOLD, S3DIS_AREA_5])
+def test_the_classes_in_which_another_row_is_the_best_are_recomputed(table):
+    slip = the_slip("Considerable gains in the text", table.number)
+    *_, ours = table.rows
+    assert ours.method == "Point2Node"
+    best = {name: max(row.score(name) for row in _with_classes(table)) for name in ours.iou}
+    beaten = [name for name in slip.printed.split(", ") if ours.score(name) < best[name]]
+    assert slip.explanation == f"another row is the best in {', '.join(beaten)}"
+
+
+def test_the_growth_in_parameters_and_the_two_baselines_are_recomputed():
+    sizes = {one.variant: one.parameters for one in list_models() if one.preset == "s3dis"}
+    growth = 100 * (sizes["point2node"] / sizes["baseline"] - 1)
+    assert the_slip("Growth in parameters", 4).explanation.endswith(f"+{growth:.3f} %")
+    assert the_slip("Growth in parameters", 4).printed == f"+{COMPLEXITY[1].size_change:.2f} %"
+    slip = the_slip("Baseline's mIoU", 3)
+    assert slip.printed == f"{MIOU['baseline']:.2f}"
+    (pointcnn,) = [row for row in S3DIS_AREA_5.rows if row.method == "PointCNN"]
+    assert f"{pointcnn.miou:.2f}" in slip.explanation
 
 
 def _with_classes(table):
