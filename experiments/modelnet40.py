@@ -1,8 +1,8 @@
 """The paper's ModelNet40 table, trained here: ``make table-modelnet40``.
 
-Point2Node and its baseline are trained by one recipe, each of them twice. One training sees all 9,843 shapes and is what
-ships. Its twin leaves out one fold in ten: validation figures and the temperature come from there. The official test
-split is never looked at.
+Point2Node and its baseline are trained by one recipe, each of them twice. One training sees all 9,843 shapes and is
+what ships. Its twin leaves out one fold in ten: validation figures and the temperature come from there. The official
+test split is never looked at.
 """
 
 from __future__ import annotations

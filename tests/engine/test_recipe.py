@@ -7,7 +7,14 @@ from hypothesis import strategies as st
 from torch import nn
 from torch.nn import functional as F
 
-from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, set_rate, spread_labels
+from point2node.engine.recipe import (
+    build_optimiser,
+    learning_rate,
+    likeliest_labels,
+    loss_and_weight,
+    set_rate,
+    spread_labels,
+)
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.catalogue import MODELS, create_model
 from tests.engine.stores import quick
@@ -144,3 +151,31 @@ def test_theta_and_phi_can_learn_at_a_rate_of_their_own():
     assert slowed == expected
     assert len(expected) == 6
     assert len(rates) == len(list(network.parameters()))
+
+
+@given(seed=st.integers(0, 2**32 - 1), smoothing=st.sampled_from([0.0, 0.2]), at_nodes=st.booleans())
+def test_shares_weigh_the_losses_of_the_classes(seed, smoothing, at_nodes):
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(*((3, 5, 4) if at_nodes else (3, 4)), generator=generator, dtype=torch.float64)
+    first, second, part = torch.tensor([0, 1, 2]), torch.tensor([3, 1, 0]), torch.rand(3, generator=generator).double()
+    shares = (1 - part)[:, None] * F.one_hot(first, 4) + part[:, None] * F.one_hot(second, 4)
+    total, weight = loss_and_weight(logits, shares, None, smoothing)
+    rows = logits if at_nodes else logits[:, None]
+    expected = sum(
+        share[cloud] * F.cross_entropy(row, label[cloud].expand(len(row)), label_smoothing=smoothing, reduction="sum")
+        for cloud, row in enumerate(rows)
+        for label, share in ((first, 1 - part), (second, part))
+    )
+    torch.testing.assert_close(total, expected)
+    assert weight.item() == pytest.approx(15 if at_nodes else 3)
+
+
+def test_whole_shares_are_labels_and_no_shares_are_none():
+    logits, labels = torch.randn(3, 4), torch.tensor([2, -1, 0])
+    shares = torch.stack([(torch.arange(4) == label).float() for label in labels])
+    for weights in (None, torch.tensor([0.5, 1.0, 2.0, 4.0])):
+        torch.testing.assert_close(
+            loss_and_weight(logits, shares, weights, 0.1), loss_and_weight(logits, labels, weights, 0.1)
+        )
+    assert likeliest_labels(logits, shares).tolist() == [2, -1, 0]
+    assert likeliest_labels(torch.randn(3, 2, 4), shares).tolist() == [[2, 2], [-1, -1], [0, 0]]

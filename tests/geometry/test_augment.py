@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from point2node.geometry.augment import Augmentation, transform_normals, transform_points
+from point2node.geometry.augment import Augmentation, swap_part, transform_normals, transform_points
 
 ALL_ANGLES = Augmentation(turn=math.pi, tilt=math.pi / 72, scale=0.05)
 
@@ -151,3 +151,18 @@ def test_a_shift_moves_all_points_alike_and_by_no_more_than_it_says():
         moved = Augmentation(translate=0.2).shake(xyz, np.random.default_rng(seed)) - xyz
         np.testing.assert_allclose(moved, np.broadcast_to(moved[0], moved.shape), atol=1e-6)
         assert 0 < np.abs(moved[0]).max() <= 0.2 + 1e-6
+
+
+@given(seed=seeds, share=st.floats(0, 0.5))
+def test_a_compact_part_takes_the_place_of_a_compact_part(seed, share):
+    random = np.random.default_rng(seed)
+    ours, theirs = random.normal(size=(2, 60, 3))
+    replaced, taken, shift = swap_part(ours, theirs, share, random)
+    assert len(replaced) == len(taken) == round(share * 60)
+    if not len(taken):
+        return
+    place = ours[replaced[0]]  # the place itself is nearest to itself
+    np.testing.assert_allclose(theirs[taken[0]] + shift, place)
+    for cloud, part in ((ours, replaced), (theirs, taken)):
+        distances = np.linalg.norm(cloud - cloud[part[0]], axis=1)
+        assert distances[part].max() <= np.delete(distances, part).min()

@@ -29,8 +29,8 @@ class Sample:
     """(N, 3) in the frame of its scene."""
     features: NDArray[np.float32] | None
     """(N, width), or None for a network that takes xyz only."""
-    labels: NDArray[np.int64]
-    """(N,), or () for a shape; −1 is neither learnt nor scored."""
+    labels: NDArray[np.int64] | NDArray[np.float32]
+    """(N,), or () for a shape; −1 is neither learnt nor scored. For shapes that are mixed the share of each class."""
     scene: str
 
 
@@ -51,7 +51,7 @@ class Batch:
     """(B, N, width)."""
     pyramid: Pyramid
     labels: Tensor
-    """(B, N), or (B,) for shapes."""
+    """(B, N), or (B,) for shapes; shares (B, classes) for shapes that are mixed."""
     scenes: tuple[str, ...]
     """Where each cloud comes from, for messages."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -16,12 +17,14 @@ from point2node.data.batches import Sample
 from point2node.data.block_cache import Blocks, blocks_of
 from point2node.data.features import SceneFeatures, stored_features
 from point2node.data.store import Store
-from point2node.geometry.augment import Augmentation, transform_normals, transform_points
+from point2node.geometry.augment import Augmentation, swap_part, transform_normals, transform_points
 from point2node.geometry.blocks import PAPER, BlockRules, training_group
 from point2node.geometry.frames import FRAMES, UPWARDS, Frame
 from point2node.geometry.threads import kernels_bear_threads
 
 NO_AUGMENTATION = Augmentation()
+LARGEST_PART = 0.5
+"""Of a shape, at most this share is replaced by another's."""
 
 
 class RoomBlocks:
@@ -117,7 +120,7 @@ class ShapeClouds:
         if points > self._shapes.xyz.shape[1]:
             found = f"shapes of {self._shapes.xyz.shape[1]} points"
             raise InputError(store.path, expected=f"shapes of at least {points} points", found=found)
-        self._labels = store.number_labels(self._shapes.labels)
+        self._labels, self._classes = store.number_labels(self._shapes.labels), len(store.classes)
         self.numbers = np.arange(len(self._shapes)) if numbers is None else numbers
         self._points, self._features, self._augmentation = points, features, augmentation
         up = store.manifest.settings.get("up", "z")
@@ -132,7 +135,29 @@ class ShapeClouds:
         return len(self.numbers)
 
     def draw(self, number: int, random: np.random.Generator) -> Sample:
-        """Random points of the ``number``-th of the shapes, in random order."""
+        """Random points of the ``number``-th of the shapes, in random order.
+
+        Where shapes are mixed, the labels of all are shares (classes,).
+        """
+        sample = self._draw_one(number, random)
+        if not self._augmentation.mix:
+            return sample
+        shares = self._shares(sample)
+        if random.random() < self._augmentation.mix:
+            other = self._draw_one(int(random.integers(len(self))), random)
+            replaced, taken, shift = swap_part(sample.xyz, other.xyz, random.uniform(0, LARGEST_PART), random)
+            sample.xyz[replaced] = other.xyz[taken] + shift
+            if sample.features is not None and other.features is not None:
+                sample.features[replaced] = other.features[taken]
+            part = np.float32(len(taken) / self._points)
+            shares = (1 - part) * shares + part * self._shares(other)
+        return replace(sample, labels=shares)
+
+    def _shares(self, sample: Sample) -> NDArray[np.float32]:
+        """1 for the class of a shape, 0 for the others; all 0 where it has none."""
+        return (np.arange(self._classes) == sample.labels).astype(np.float32)
+
+    def _draw_one(self, number: int, random: np.random.Generator) -> Sample:
         number = int(self.numbers[number])
         chosen = self._augmentation.thin(random.permutation(self._shapes.xyz.shape[1])[: self._points], random)
         matrix = self._augmentation.draw(random) @ self._upright

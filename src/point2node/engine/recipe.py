@@ -17,9 +17,17 @@ def loss_and_weight(
 ) -> tuple[Tensor, Tensor]:
     """The summed cross entropy and the summed weight of what was labelled; a label of −1 counts for nothing.
 
-    Logits (B, N, classes) take labels (B, N), or (B,) where each node is to say what the whole cloud is.
+    Logits (B, N, classes) take labels (B, N), or (B,) where each node is to say what the whole cloud is. In place of a
+    label there may be the shares of all classes, which sum to 1, or to 0 for nothing.
     """
     labels = spread_labels(logits, labels)
+    if labels.is_floating_point():
+        labelled = labels.sum(dim=-1) > 0  # smoothing would give a class to the others, too
+        shares = labels[labelled]
+        total = F.cross_entropy(
+            logits[labelled], shares, weight=class_weights, label_smoothing=smoothing, reduction="sum"
+        )
+        return total, (shares if class_weights is None else shares * class_weights).sum()
     total = F.cross_entropy(
         logits.flatten(0, -2),
         labels.flatten(),
@@ -34,8 +42,18 @@ def loss_and_weight(
 
 
 def spread_labels(logits: Tensor, labels: Tensor) -> Tensor:
-    """Labels in the shape of the logits' rows: a cloud's label goes to each of its nodes."""
+    """Labels in the shape of the logits' rows: a cloud's label, or its shares, go to each of its nodes."""
+    if labels.is_floating_point():
+        return labels[:, None].expand_as(logits) if logits.ndim == labels.ndim + 1 else labels
     return labels[:, None].expand(logits.shape[:-1]) if logits.ndim == labels.ndim + 2 else labels
+
+
+def likeliest_labels(logits: Tensor, labels: Tensor) -> Tensor:
+    """The label that each row of logits should have: the given one, or that of the largest share; −1 for none."""
+    labels = spread_labels(logits, labels)
+    if not labels.is_floating_point():
+        return labels
+    return torch.where(labels.sum(dim=-1) > 0, labels.argmax(dim=-1), -1)
 
 
 def build_optimiser(settings: Settings, network: nn.Module) -> torch.optim.Optimizer:

@@ -154,6 +154,8 @@ class Settings(BaseModel):
     """Probability that a block has nothing above a random height, as in scans without a ceiling."""
     point_drop: float = Field(ge=0, lt=1)
     """The largest share of a cloud's points that are replaced by copies of others, as in thin scans."""
+    mix: float = Field(default=0.0, ge=0, le=1)
+    """Probability that up to half of a shape is replaced by a part of another, with labels in the same shares."""
     colour_drop: float = Field(ge=0, le=1)
     """Probability that a cloud loses its colours, so that scans without any can be labelled too."""
     colour_jitter: float = Field(ge=0, le=1)

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from point2node.engine.checkpoints import Progress
 from point2node.engine.interruption import Interruption
-from point2node.engine.recipe import spread_labels
+from point2node.engine.recipe import likeliest_labels
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def sum_over_processes(
 ) -> StepSums:
     """The sums of this step; every process gets the same, so that all of them stop together."""
     with torch.no_grad():
-        labels = spread_labels(logits, labels)
+        labels = likeliest_labels(logits, labels)
         right = (logits.argmax(dim=-1) == labels).sum()
         stop = labels.new_tensor(interruption.signal is not None)
         own = torch.stack([value.double() for value in (total, weight, right, (labels >= 0).sum(), stop)])

@@ -231,6 +231,7 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
         height_shift=settings.height_shift,
         top_drop=settings.top_drop,
         point_drop=settings.point_drop,
+        mix=settings.mix,
         colour_drop=settings.colour_drop,
         colour_jitter=settings.colour_jitter,
     )

@@ -42,6 +42,8 @@ class Augmentation:
     """Probability that everything above a random height is missing, as in scans without a ceiling."""
     point_drop: float = 0.0
     """The largest share of the points that are replaced by copies of others, as in thin scans."""
+    mix: float = 0.0
+    """Probability that a part of a shape is replaced by a part of another one."""
     colour_drop: float = 0.0
     """Probability that a cloud loses its colours: all of them become 0, the middle grey."""
     colour_jitter: float = 0.0
@@ -96,6 +98,22 @@ class Augmentation:
             return rgb
         contrast, brightness = random.uniform(-self.colour_jitter, self.colour_jitter, (2, 3))
         return np.clip(rgb * (1 + contrast) + brightness, -0.5, 0.5).astype(rgb.dtype)
+
+
+def swap_part(
+    ours: Floats, theirs: Floats, share: float, random: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """A compact part of one cloud takes the place of a compact part of another (after RSMix, Lee et al., 2021).
+
+    Returns which points of ours (N, 3) are replaced, by which of theirs, and the shift (3,) of these.
+    """
+    count = round(share * len(ours))
+    places = ours[random.integers(len(ours))], theirs[random.integers(len(theirs))]
+    replaced, taken = (
+        np.argsort(((cloud - place) ** 2).sum(axis=1), kind="stable")[:count]
+        for cloud, place in zip((ours, theirs), places, strict=True)
+    )
+    return replaced, taken, places[0] - places[1]
 
 
 def transform_points(xyz: Floats, matrix: Floats) -> Floats:
