@@ -1,9 +1,10 @@
 """Put the weights of a finished run into the package, with their card.
 
-python docs/ship_weights.py RUN NAME WORDS.yaml EVALUATION.json...
+python docs/ship_weights.py RUN NAME WORDS.yaml EVALUATION.json... [--twin RUN]
 
 The calibrated weights of the run are taken, or the best ones where 'point2node calibrate' has not been run. WORDS.yaml
-holds what only a person can say: what, data, licence, command, machine, limits, and the trainings before.
+holds what only a person can say: what, data, licence, command, machine, limits, and the trainings before. With --twin
+the run was trained on everything, and the evaluations are those of its twin, which held something back.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from pathlib import Path
 import yaml
 
 from point2node.core.errors import InputError
-from point2node.engine.history import read_history, training_seconds
-from point2node.engine.model_card import ModelCard
+from point2node.engine.calibrating import CALIBRATION
+from point2node.engine.history import training_cost
+from point2node.engine.model_card import ModelCard, Twin
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.weights import read_weights
 
@@ -32,34 +34,57 @@ def main() -> None:
     parser.add_argument("name")
     parser.add_argument("words", type=Path)
     parser.add_argument("evaluations", type=Path, nargs="*")
+    parser.add_argument("--twin", type=Path)
     given = parser.parse_args()
     run = RunFolder(given.run)
-    calibration = given.run / "calibration.json"
+    calibration = given.run / CALIBRATION
     file = run.calibrated if calibration.is_file() else run.best
     content = file.read_bytes()
     settings = run.read_settings()
-    seconds = training_seconds(run.history, settings.batch_size * settings.points)
+    cost = training_cost(run.history, settings.batch_size, settings.points)
     _, weights = read_weights(file)
-    measured = [calibration, *given.evaluations] if calibration.is_file() else given.evaluations
-    for one in measured:
-        if json.loads(one.read_text())["trained_steps"] != weights.step:
-            raise InputError(one, expected=f"figures of step {weights.step}, as {file}", found="those of another")
-    steps = max(int(row["step"]) for row in read_history(run.history))  # the best weights may be of an earlier one
+    words = yaml.safe_load(given.words.read_text())
+    twin = None if given.twin is None else _twin(RunFolder(given.twin), words.pop("twin_command"))
+    if calibration.is_file():
+        _check_steps(calibration, weights.step)
+    for one in given.evaluations:
+        _check_steps(one, weights.step if twin is None else twin.steps)
     card = ModelCard(
         name=given.name,
         sha256=hashlib.sha256(content).hexdigest(),
         settings=settings.model_copy(update={"start": None}),  # which 'before' tells of
         steps=weights.step,
-        hours=round(seconds / 3600, 2),
-        samples_per_second=round(steps * settings.batch_size / seconds, 2),
+        hours=round(cost.hours, 2),
+        samples_per_second=round(cost.samples_per_second, 2),
+        entropies={name: round(value, 4) for name, value in cost.entropies.items()},
+        twin=twin,
         calibration=json.loads(calibration.read_text()) if calibration.is_file() else None,
         figures=tuple(_figures(json.loads(one.read_text())) for one in given.evaluations),
-        **yaml.safe_load(given.words.read_text()),
+        **words,
     )
     FOLDER.mkdir(exist_ok=True)
     (FOLDER / f"{given.name}.safetensors").write_bytes(content)
     (FOLDER / f"{given.name}.json").write_text(card.model_dump_json(indent=1) + "\n")
     print(f"shipped: {given.name}, {len(content) / 1e6:.1f} MB")
+
+
+def _twin(run: RunFolder, command: str) -> Twin:
+    settings, card = run.read_settings(), run.read_card()
+    cost = training_cost(run.history, settings.batch_size, settings.points)
+    return Twin(
+        command=command,
+        steps=cost.steps,
+        hours=round(cost.hours, 2),
+        trained_on=card.training,
+        held_back=card.validation,
+    )
+
+
+def _check_steps(file: Path, steps: int) -> None:
+    """Figures must be of the weights that they are shown with."""
+    found = json.loads(file.read_text())["trained_steps"]
+    if found != steps:
+        raise InputError(file, expected=f"figures of step {steps}", found=f"step {found}")
 
 
 def _figures(result: dict[str, object]) -> dict[str, object]:

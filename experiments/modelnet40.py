@@ -7,11 +7,12 @@ test split is never looked at.
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from experiments.running import calibrate_once, score_once, train_once, write_table
-from point2node.engine.history import read_history, training_seconds
+from point2node.engine.history import training_cost
 from point2node.engine.run_folder import RunFolder
 
 PRESET = "modelnet40_modern"
@@ -59,7 +60,7 @@ def make_table(runs: Path, modelnet40: Path | None) -> None:
                         str(whole.read_settings().epochs),
                         f"{told[0]['hours']:.1f} + {told[1]['hours']:.1f}",
                         f"{told[1]['samples_per_second']:.0f}",
-                        _percent(told[1]["non_local_entropy"]),
+                        _percent(told[1]["entropies"].get("non_local_entropy")),
                         str(votes),
                         f"{100 * scores['oa']:.2f}",
                         f"{100 * scores['macc']:.2f}",
@@ -72,20 +73,10 @@ def make_table(runs: Path, modelnet40: Path | None) -> None:
 
 
 def _cost(run: RunFolder) -> dict[str, Any]:
-    """What a training took, and how evenly its correlations listen at the end."""
+    """What a training saw and took."""
     settings, card = run.read_settings(), run.read_card()
-    seconds = training_seconds(run.history, settings.batch_size * settings.points)
-    last = [row for row in read_history(run.history) if row["loss"]][-1]
-    entropies = {key: float(last[key]) if last[key] else None for key in ("local_entropy", "non_local_entropy")}
-    return {
-        "run": run.name,
-        "trained_on": card.training,
-        "held_back": card.validation,
-        "steps": card.steps,
-        "hours": seconds / 3600,
-        "samples_per_second": card.steps * settings.batch_size / seconds,
-        **entropies,
-    }
+    cost = training_cost(run.history, settings.batch_size, settings.points)
+    return {"run": run.name, "trained_on": card.training, "held_back": card.validation, **asdict(cost)}
 
 
 def _percent(share: float | None) -> str:

@@ -3,7 +3,7 @@ import csv
 import pytest
 
 from point2node.core.errors import InputError
-from point2node.engine.history import COLUMNS, History, read_history, training_seconds
+from point2node.engine.history import COLUMNS, History, read_history, training_cost, training_seconds
 
 
 def write(folder, rows, step=0):
@@ -71,3 +71,20 @@ def test_training_time_is_summed_over_the_speed_of_each_stretch(tmp_path):
         ",".join(COLUMNS) + "\n10,0,2,0.1,0.001,100,,,,,\n10,0,,,,,,,0.4,0.3,0.2\n30,0,2,0.1,0.001,50,,,,,\n"
     )
     assert training_seconds(tmp_path / "history.csv", points_in_step=5) == pytest.approx(10 * 5 / 100 + 20 * 5 / 50)
+
+
+def test_the_cost_of_a_training_is_read_off_its_history(tmp_path):
+    file = tmp_path / "history.csv"
+    lines = ["10,0,2,0.1,0.001,100,0.9,0.8,,,", "10,0,,,,,,,0.4,0.3,0.2", "30,0,2,0.1,0.001,50,0.7,0.6,,,"]
+    file.write_text("\n".join([",".join(COLUMNS), *lines]) + "\n")
+    cost = training_cost(file, batch_size=5, points=1)
+    assert cost.steps == 30
+    assert cost.hours == pytest.approx(2.5 / 3600)
+    assert cost.samples_per_second == pytest.approx(30 * 5 / 2.5)
+    assert cost.entropies == {"local_entropy": 0.7, "non_local_entropy": 0.6}
+
+
+def test_a_history_without_a_step_has_no_cost(tmp_path):
+    (tmp_path / "history.csv").write_text(",".join(COLUMNS) + "\n")
+    with pytest.raises(InputError, match="found no step"):
+        training_cost(tmp_path / "history.csv", batch_size=5, points=1)

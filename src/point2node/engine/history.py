@@ -6,11 +6,14 @@ import csv
 import io
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from point2node.core.errors import InputError
 from point2node.data.files.replacing import reason, replacing
 
+ENTROPIES = ("local_entropy", "non_local_entropy")
+"""How evenly the rows of the correlations listen: 1 to all alike, 0 to one node each."""
 COLUMNS = (
     "step",
     "epoch",
@@ -18,8 +21,7 @@ COLUMNS = (
     "accuracy",
     "learning_rate",
     "points_per_second",
-    "local_entropy",
-    "non_local_entropy",
+    *ENTROPIES,
     "val_oa",
     "val_macc",
     "val_miou",
@@ -65,6 +67,27 @@ def read_history(path: Path) -> list[dict[str, str]]:
     except (OSError, UnicodeDecodeError) as error:
         raise InputError(path, expected="the history of a run", found=str(error)) from error
     return [row for row in rows if None not in row.values() and (row.get("step") or "").isdigit()]
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a training took, over all sittings and without validations, and how its correlations ended."""
+
+    steps: int
+    hours: float
+    samples_per_second: float
+    entropies: dict[str, float]
+    """Of the rows of the correlations in the last line of the history; empty for networks without any."""
+
+
+def training_cost(path: Path, batch_size: int, points: int) -> Cost:
+    """What the history of a training of batches of so many clouds of so many points tells."""
+    rows = [row for row in read_history(path) if row["points_per_second"]]
+    if not rows:
+        raise InputError(path, expected="the history of a training", found="no step")
+    seconds, steps = training_seconds(path, batch_size * points), int(rows[-1]["step"])
+    entropies = {name: float(rows[-1][name]) for name in ENTROPIES if rows[-1].get(name)}
+    return Cost(steps, seconds / 3600, steps * batch_size / seconds, entropies)
 
 
 def training_seconds(path: Path, points_in_step: int) -> float:

@@ -6,7 +6,7 @@ import hashlib
 from importlib.resources.abc import Traversable
 from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from point2node.core.errors import InputError
 from point2node.data.manifest import Strict
@@ -20,6 +20,16 @@ class Training(Strict):
     steps: int
     hours: float
     samples_per_second: float
+
+
+class Twin(Strict):
+    """A training by the same recipe that held back some data: the figures of weights trained on everything are its."""
+
+    command: str
+    steps: int
+    hours: float
+    trained_on: int
+    held_back: int
 
 
 class ModelCard(Strict):
@@ -42,6 +52,10 @@ class ModelCard(Strict):
     """Of training, on the machine named."""
     machine: str
     samples_per_second: float
+    entropies: dict[str, float] = Field(default_factory=dict)
+    """Of the rows of the correlations at the end of the training, as shares of the largest: 1 is even, 0 collapsed."""
+    twin: Twin | None = None
+    """The training that calibration and figures come from, if not this one."""
     before: tuple[Training, ...] = ()
     """The trainings that came before, the first one first, if the weights were not drawn at random."""
     calibration: dict[str, Any] | None
