@@ -91,6 +91,32 @@ def test_a_temperature_is_found_once_and_never_on_what_was_trained_on(run, argum
     assert told in result.output
 
 
+def test_a_twin_gives_its_temperature_to_a_run_of_the_same_recipe_only(run, tmp_path):
+    whole = tmp_path / "whole"
+    shutil.copytree(run, whole)
+    (whole / "calibration.json").unlink(missing_ok=True)
+    assert point2node("calibrate", run).exit_code == 0
+    result = point2node("calibrate", whole, "--twin", run)
+    assert result.exit_code == 0, result.output
+    assert f"on what {run.name} held back" in result.output
+    found, twins = (json.loads((folder / "calibration.json").read_text()) for folder in (whole, run))
+    assert (found["temperature"], found["twin"]) == (twins["temperature"], run.name)
+    assert (whole / "calibrated.safetensors").read_bytes() == (run / "calibrated.safetensors").read_bytes()
+    for arguments, told in ((("--votes", "2"), "--twin"), (("--split", "test"), "--twin")):
+        result = point2node("calibrate", whole, "--twin", run, *arguments)
+        assert result.exit_code == 2
+        assert told in result.output
+    (run / "calibration.json").unlink()
+    result = point2node("calibrate", whole, "--twin", run)
+    assert result.exit_code == 2
+    assert "first" in result.output
+    text = (whole / "settings.yaml").read_text()
+    (whole / "settings.yaml").write_text(text.replace("label_smoothing: ", "label_smoothing: 0.5 # "))
+    result = point2node("calibrate", whole, "--twin", run)
+    assert result.exit_code == 2
+    assert "label_smoothing" in result.output
+
+
 def test_an_area_that_was_trained_on_calibrates_nothing(folds):
     result = point2node("calibrate", folds[4], "--split", "Area_1")
     assert result.exit_code == 2

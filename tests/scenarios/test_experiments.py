@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import experiments.running
-from experiments import ablation, modelnet10, peers
+from experiments import ablation, modelnet10, modelnet40, peers
 from experiments.peers import Task
 from tests.scenarios.stores import QUICK
 
@@ -73,6 +73,36 @@ def test_shapes_are_trained_scored_and_calibrated_once(shape_store, tmp_path, re
     ]
     before = [file.stat().st_mtime_ns for file in files]
     modelnet10.make_table(tmp_path / "runs", shape_store)
+    assert [file.stat().st_mtime_ns for file in files] == before
+
+
+def test_each_network_is_trained_on_everything_and_scored_by_its_twin(shape_store, tmp_path, results, monkeypatch):
+    words = (*QUICK, "classes=null", "points=512", "width=1", "warmup_steps=1")
+    monkeypatch.setattr(modelnet40, "HOLDING_BACK", (*words, "folds=4"))
+    monkeypatch.setattr(modelnet40, "ON_EVERYTHING", (*words, "validation_share=0"))
+    monkeypatch.setattr(modelnet40, "VOTES", 2)
+    modelnet40.make_table(tmp_path / "runs", shape_store)
+    table = (results / "modelnet40.md").read_text()
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
+    assert [(row[0], row[7], row[-1]) for row in rows] == [
+        (name, votes, published)
+        for name, published in (("Point2Node", "93.0"), ("PointCNN (baseline)", "92.2"))
+        for votes in "12"
+    ]
+    for found in json.loads((results / "modelnet40.json").read_text())["figures"]:
+        assert found["all"]["held_back"] == 0
+        assert found["all"]["trained_on"] == found["twin"]["trained_on"] + found["twin"]["held_back"]
+        assert found["result"]["units"] == found["twin"]["held_back"]
+    twin, whole = (
+        json.loads((tmp_path / "runs" / f"point2node-seed0-{part}" / "calibration.json").read_text())
+        for part in ("fold", "all")
+    )
+    assert whole["temperature"] == twin["temperature"]
+    assert whole["twin"] == "point2node-seed0-fold"
+    files = sorted((tmp_path / "runs").glob("*/calibrated.safetensors"))
+    before = [file.stat().st_mtime_ns for file in files]
+    modelnet40.make_table(tmp_path / "runs", shape_store)
+    assert (results / "modelnet40.md").read_text() == table
     assert [file.stat().st_mtime_ns for file in files] == before
 
 
