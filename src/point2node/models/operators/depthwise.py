@@ -39,7 +39,7 @@ class _FusedDepthwise(torch.autograd.Function):
         out = torch.empty_like(X)
         match_torch_threads()
         by_column = weight.detach().transpose(0, 1).contiguous()  # (c, k, m)
-        kernels.forward(X.detach().numpy(), by_column.numpy(), (0,) * len(weight), out.numpy())
+        kernels.forward(X.detach().numpy(), by_column.numpy(), out.numpy())
         return out
 
     @staticmethod
@@ -52,7 +52,7 @@ class _FusedDepthwise(torch.autograd.Function):
         if ctx.needs_input_grad[0]:
             d_X = torch.empty_like(X)
             by_output = weight.detach().permute(1, 2, 0).contiguous()  # (c, m, k)
-            kernels.input_gradient(grad.numpy(), by_output.numpy(), (0,) * len(weight), d_X.numpy())
+            kernels.input_gradient(grad.numpy(), by_output.numpy(), d_X.numpy())
         if ctx.needs_input_grad[1]:
             sums = weight.new_empty(kernels.CHUNKS, *weight.shape)
             kernels.weight_gradient(X.detach().numpy(), grad.numpy(), sums.numpy())

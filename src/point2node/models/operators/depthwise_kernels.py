@@ -1,78 +1,68 @@
 """The depthwise step of the X-transformation as loops over points: K×K matrices in, K×K matrices out.
 
-The layout is that of the matrices themselves, so nothing is transposed in memory. For each point and column c, K
-numbers X[k, c] meet K rows of weights W[k, c, :], which stay in the L1 cache (K³ numbers are at most 16 kB).
+For each column c of the matrices of a block of points, the numbers X[q, :, c] meet the weights W[:, c, :]: a small
+matrix product. Only the gradient of X has to be turned round in memory, which happens in the cache.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit, prange
+from numba import prange
 
 from point2node.geometry.compiling import kernel
-from point2node.models.operators.tile_kernels import SUMS, Array, Slots
+from point2node.models.operators.register_kernels import add_product
+from point2node.models.operators.tile_kernels import SUMS, Array
 
-BLOCK = 128
-"""Points in a work item."""
+BLOCK = 16
+"""Points in a work item: their matrices, 16 kB for K = 16, stay in the L1 cache while the columns are gone through."""
 
 CHUNKS = 16
 """Work items of the weight gradient, each with a sum of its own; a fixed number, so that the result does not depend on
 the number of threads."""
 
 
-@njit(fastmath=SUMS)
-def _weighted_rows(weights: Array, rows: Array, W: int, slots: Slots, out: Array) -> None:
-    """out[m] = Σ_k weights[k] rows[k, m] for m < W."""
-    for m in range(W):
-        total = weights[0] * rows[0, m]
-        for k in range(1, len(slots)):
-            total += weights[k] * rows[k, m]
-        out[m] = total
-
-
 @kernel(parallel=True, fastmath=SUMS)
-def forward(X: Array, by_column: Array, slots: Slots, out: Array) -> None:
+def forward(X: Array, by_column: Array, out: Array) -> None:
     """out[q, c, m] = Σ_k X[q, k, c] by_column[c, k, m]."""
-    K = len(slots)
-    Q = X.shape[0]
+    Q, K, _ = X.shape
     for block in prange((Q + BLOCK - 1) // BLOCK):
-        column = np.empty(K, X.dtype)
-        for q in range(block * BLOCK, min(block * BLOCK + BLOCK, Q)):
-            matrix, target = X[q], out[q]
-            for c in range(K):
-                for k in range(K):
-                    column[k] = matrix[k, c]
-                _weighted_rows(column, by_column[c], K, slots, target[c])
+        first = block * BLOCK
+        points = min(BLOCK, Q - first)
+        for c in range(K):
+            place = first * K * K
+            add_product(X, place + c, K * K, K, by_column, c * K * K, K, K, out, place + c * K, K * K, points, K, False)
 
 
 @kernel(parallel=True, fastmath=SUMS)
-def input_gradient(grad: Array, by_output: Array, slots: Slots, d_X: Array) -> None:
+def input_gradient(grad: Array, by_output: Array, d_X: Array) -> None:
     """d_X[q, k, c] = Σ_m grad[q, c, m] by_output[c, m, k]."""
-    K = len(slots)
-    Q = grad.shape[0]
+    Q, K, _ = grad.shape
     for block in prange((Q + BLOCK - 1) // BLOCK):
-        column = np.empty(K, grad.dtype)
-        for q in range(block * BLOCK, min(block * BLOCK + BLOCK, Q)):
-            matrix, target = grad[q], d_X[q]
-            for c in range(K):
-                _weighted_rows(matrix[c], by_output[c], K, slots, column)
-                for k in range(K):
-                    target[k, c] = column[k]
+        first = block * BLOCK
+        points = min(BLOCK, Q - first)
+        turned = np.empty((BLOCK, K, K), grad.dtype)  # (q, c, k)
+        for c in range(K):
+            place = first * K * K + c * K
+            add_product(grad, place, K * K, 1, by_output, c * K * K, K, K, turned, c * K, K * K, points, K, False)
+        for p in range(points):
+            matrix, target = turned[p], d_X[first + p]
+            for k in range(K):
+                for c in range(K):
+                    target[k, c] = matrix[c, k]
 
 
 @kernel(parallel=True, fastmath=SUMS)
 def weight_gradient(X: Array, grad: Array, sums: Array) -> None:
     """sums[chunk, c, k, m] = Σ over the points q of a chunk of X[q, k, c] grad[q, c, m]."""
-    Q, K = X.shape[0], X.shape[1]
+    Q, K, _ = X.shape
     for chunk in prange(sums.shape[0]):
         own = np.zeros((K, K, K), X.dtype)
-        for q in range(chunk * Q // sums.shape[0], (chunk + 1) * Q // sums.shape[0]):
+        last = (chunk + 1) * Q // sums.shape[0]
+        for first in range(chunk * Q // sums.shape[0], last, BLOCK):
+            points = min(BLOCK, last - first)
             for c in range(K):
-                row = grad[q, c]
-                for k in range(K):
-                    x, target = X[q, k, c], own[c, k]
-                    for m in range(K):
-                        target[m] += x * row[m]
+                place = first * K * K
+                add_product(X, place + c, K, K * K, grad, place + c * K, K * K, points, own, c * K * K, K, K, K, True)
         for c in range(K):
             for k in range(K):
                 for m in range(K):

