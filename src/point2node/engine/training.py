@@ -226,17 +226,31 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
         scale_range=settings.scale_range,
         transform=settings.transform,
         translate=settings.translate,
+        affine=settings.affine,
+        elastic=settings.elastic,
         mirror=settings.mirror,
         jitter=settings.jitter,
         height_shift=settings.height_shift,
         top_drop=settings.top_drop,
+        holes=settings.holes,
+        density=settings.density,
         point_drop=settings.point_drop,
         colour_drop=settings.colour_drop,
         colour_jitter=settings.colour_jitter,
     )
     if part.shapes is None:
         rules = card_of(settings, store).block_rules
-        return RoomBlocks(store, part.scenes, settings.points, settings.features, augmentation, rules, settings.frame)
+        return RoomBlocks(
+            store,
+            part.scenes,
+            settings.points,
+            settings.features,
+            augmentation,
+            rules,
+            settings.frame,
+            settings.balance,
+            settings.mix,
+        )
     return ShapeClouds(store, part.split, settings.points, settings.features, augmentation, part.shapes)
 
 
