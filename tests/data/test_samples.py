@@ -9,10 +9,11 @@ import pytest
 from point2node.core.classes import S3DIS, SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.data.batches import Sample
 from point2node.data.block_cache import blocks_of
 from point2node.data.features import tell_missing_colour
 from point2node.data.preparation import prepare
-from point2node.data.samples import RoomBlocks, ShapeClouds
+from point2node.data.samples import RoomBlocks, ShapeClouds, mix_quarters
 from point2node.data.sources import Dataset, Scene, Shapes, Source
 from point2node.data.store import open_store
 from point2node.geometry.augment import Augmentation
@@ -128,6 +129,58 @@ def test_scenes_without_colour_are_grey_and_all_else_is_as_it_was(tmp_path):
     ]
 
 
+def flat_sample(name, height, points=64, seed=0):
+    random = np.random.default_rng(seed)
+    xyz = np.column_stack([random.uniform(-1, 1, (points, 2)), np.full(points, height)]).astype(np.float32)
+    return Sample(xyz, np.full((points, 3), height, np.float32), np.full(points, height, np.int64), name)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_mixed_sample_has_each_quarter_from_one_of_the_two(seed):
+    first, second = flat_sample("a", 1, seed=seed), flat_sample("b", 2, seed=seed + 100)
+    mixed = mix_quarters(first, second, np.random.default_rng(seed))
+    assert mixed.xyz.shape == (64, 3)
+    assert mixed.scene == "a with b"
+    assert np.array_equal(mixed.labels, mixed.xyz[:, 2].astype(int))  # points keep their own labels and features
+    assert np.array_equal(mixed.features[:, 0], mixed.xyz[:, 2])
+    assert set(mixed.labels) == {1, 2}
+    points = {tuple(point) for sample in (first, second) for point in sample.xyz.tolist()}
+    assert {tuple(point) for point in mixed.xyz.tolist()} <= points
+    # some vertical line cuts the plane into four quarters of one sample each
+    cuts = [np.sort(mixed.xyz[:, axis]) for axis in (0, 1)]
+    assert any(
+        all(
+            len(set(mixed.labels[((mixed.xyz[:, 0] > x) == right) & ((mixed.xyz[:, 1] > y) == above)])) < 2
+            for right in (True, False)
+            for above in (True, False)
+        )
+        for x in cuts[0]
+        for y in cuts[1]
+    )
+
+
+def test_samples_are_mixed_as_often_as_asked(rooms):
+    source = RoomBlocks(rooms, ("a", "b ü"), 64, ("rgb",), TURNED, RULES, "block", mix=0.5)
+    mixed = [" with " in source.draw(0, np.random.default_rng(seed)).scene for seed in range(60)]
+    assert 15 < sum(mixed) < 45
+
+
+def test_balance_draws_blocks_that_hold_rare_classes(tmp_path):
+    random = np.random.default_rng(0)
+    xyz = random.uniform(0, [20.0, 2.0, 2.5], (4000, 3))
+    labels = np.where(xyz[:, 0] > 19.0, 8, 2)  # chairs at one end of a long hall, walls everywhere else
+    source = Source("a", "train", (), partial(give_scene, Scene("a", "train", PointCloud(xyz, labels=labels))))
+    prepare(Dataset("rooms", "test", S3DIS, (source,)), tmp_path / "store", workers=1)
+    store = open_store(tmp_path / "store")
+    shares = []
+    for balance in (0.0, 1.0):
+        blocks = RoomBlocks(store, ("a",), 32, (), rules=RULES, balance=balance)
+        samples = [blocks.draw(number, np.random.default_rng(number)) for number in range(len(blocks))]
+        shares.append(np.mean([(sample.labels == 8).any() for sample in samples]))
+    assert shares[0] < 0.2
+    assert 0.3 < shares[1] < 0.8
+
+
 def test_no_scenes_are_refused(rooms):
     with pytest.raises(InputError, match="at least one scene"):
         RoomBlocks(rooms, (), points=8)
@@ -156,8 +209,10 @@ def test_shapes_need_enough_points_and_the_features_asked_for(shapes):
 @pytest.fixture(params=["rooms", "shapes"])
 def source(request):
     if request.param == "rooms":
-        augmentation = Augmentation(turn=1.0, scale=0.1)
-        return RoomBlocks(request.getfixturevalue("rooms"), ("a", "b ü"), 64, ("rgb",), augmentation, RULES)
+        augmentation = Augmentation(turn=1.0, scale=0.1, affine=0.1, elastic=0.1, holes=2, density=0.5)
+        rooms = request.getfixturevalue("rooms")
+        everything = ("rgb", "relative_rgb", "normals", "height")
+        return RoomBlocks(rooms, ("a", "b ü"), 64, everything, augmentation, RULES, "block", balance=0.5, mix=0.5)
     return ShapeClouds(request.getfixturevalue("shapes"), "train", 32, ("normals",), TURNED, np.array([4, 1, 2]))
 
 

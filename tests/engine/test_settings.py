@@ -291,3 +291,9 @@ def test_the_papers_presets_start_and_step_as_pointcnn_does(preset):
     assert not settings.correlation_norm
     assert not settings.correlation_scale
     assert settings.correlation_rate == 1
+
+
+def test_mixing_needs_blocks_in_their_own_frame():
+    assert load_preset("tiny", ["mix=0.5", "frame=block"]).mix == 0.5
+    with pytest.raises(InputError, match="set frame to block"):
+        load_preset("tiny", ["mix=0.5"])

@@ -248,6 +248,6 @@ def test_degrees_become_radians(tmp_path, rooms, monkeypatch):
     real, made = training.RoomBlocks, []
     monkeypatch.setattr(training, "RoomBlocks", lambda *arguments: made.append(arguments) or real(*arguments))
     run_in(tmp_path / "run", rooms, "turn=180", "tilt=2.5", "scale=0.05", "steps=1", "validate_every=9")
-    ((*_, augmentation, _, _),) = made
+    augmentation = made[0][4]
     found = (augmentation.turn, augmentation.tilt, augmentation.scale)
     assert found == pytest.approx((math.pi, math.pi / 72, 0.05))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from point2node.geometry.augment import Augmentation, swap_part, transform_normals, transform_points
+from point2node.geometry.augment import Augmentation, smooth_noise, swap_part, transform_normals, transform_points
 
 ALL_ANGLES = Augmentation(turn=math.pi, tilt=math.pi / 72, scale=0.05)
 
@@ -166,3 +166,76 @@ def test_a_compact_part_takes_the_place_of_a_compact_part(seed, share):
     for cloud, part in ((ours, replaced), (theirs, taken)):
         distances = np.linalg.norm(cloud - cloud[part[0]], axis=1)
         assert distances[part].max() <= np.delete(distances, part).min()
+
+
+@given(seeds)
+def test_what_is_not_asked_for_changes_nothing_and_draws_nothing(seed):
+    plain = Augmentation()
+    xyz = np.random.default_rng(seed).normal(size=(30, 3)).astype(np.float32)
+    random = np.random.default_rng(seed)
+    state = random.bit_generator.state
+    assert plain.scanned(xyz, random).all()
+    assert plain.bend(xyz, random) is xyz
+    assert random.bit_generator.state == state
+    assert np.array_equal(matrix_of(ALL_ANGLES, seed), matrix_of(Augmentation(**vars(ALL_ANGLES)), seed))
+
+
+@given(seeds)
+def test_an_affine_change_is_a_matrix_near_the_unit_matrix(seed):
+    matrix = matrix_of(Augmentation(affine=0.1), seed)
+    assert np.abs(matrix - np.eye(3)).max() <= 0.3 + 1e-12
+    assert not np.allclose(matrix, np.diag(np.diag(matrix)))
+
+
+@given(seeds)
+def test_holes_are_round_few_and_never_take_everything(seed):
+    xyz = np.random.default_rng(seed).uniform(0, [3, 3, 2], (2000, 3))
+    there = Augmentation(holes=3).scanned(xyz, np.random.default_rng(seed))
+    assert there.any()
+    lost = xyz[~there]
+    if len(lost):  # each lost point lies within 0.5 m of the middle of one of three holes, and the middles are points
+        assert len(lost) < len(xyz) * 3 * (4 / 3 * np.pi * 0.5**3) / 18 * 1.5
+    crowd = np.zeros((50, 3))
+    assert Augmentation(holes=5).scanned(crowd, np.random.default_rng(seed)).all()
+
+
+def test_points_thin_out_with_the_square_of_the_distance():
+    xyz = np.random.default_rng(0).uniform(-4, 4, (200_000, 3))
+    augmentation = Augmentation(density=1.0)
+
+    class Scripted:
+        """A scanner in the middle, dense within 1 m."""
+
+        def uniform(self, low, high):
+            return np.zeros(3) if np.ndim(low) else 1.0
+
+        def random(self, size=None):
+            return 0.0 if size is None else np.random.default_rng(1).random(size)
+
+    there = augmentation.scanned(xyz, Scripted())
+    distance = np.linalg.norm(xyz, axis=1)
+    assert there[distance < 1].all()
+    for near, far in ((1.4, 1.6), (2.9, 3.1)):
+        shell = (distance > near) & (distance < far)
+        assert there[shell].mean() == pytest.approx(1 / ((near + far) / 2) ** 2, rel=0.1)
+
+
+@given(seeds)
+def test_smooth_noise_has_the_deviation_it_promises_and_is_smooth(seed):
+    random = np.random.default_rng(seed)
+    nodes = np.stack(np.meshgrid(*[np.arange(24.0)] * 3), axis=-1).reshape(-1, 3) * 0.4
+    noise = smooth_noise(nodes, 0.4, np.random.default_rng(seed))
+    assert noise.std() == pytest.approx(1, abs=0.15)
+    near = random.uniform(0, 9, (500, 3))
+    moved = smooth_noise(np.concatenate([nodes[[0, -1]], near, near + 0.01]), 0.4, np.random.default_rng(seed))[2:]
+    assert np.abs(moved[:500] - moved[500:]).max() < 0.25
+
+
+def test_an_elastic_distortion_moves_points_by_about_its_strength():
+    xyz = np.random.default_rng(0).uniform(0, 6, (4000, 3)).astype(np.float32)
+    moved = Augmentation(elastic=0.2).bend(xyz, np.random.default_rng(1))
+    assert moved.dtype == np.float32
+    assert (moved - xyz).std() == pytest.approx(
+        0.2, rel=0.35
+    )  # less than at the nodes in between, more by the finer one
+    assert np.array_equal(moved, Augmentation(elastic=0.2).bend(xyz, np.random.default_rng(1)))

@@ -72,7 +72,7 @@ def test_every_preset_lists_every_variant_then_every_peer():
     ("arguments", "message"),
     [
         ({"name": "point2nod"}, "one of point2node, pointnet, pointnet2_ssg, dgcnn, found 'point2nod'"),
-        ({"preset": "s3di"}, "one of s3dis, scannet, modelnet40, modelnet10, rooms, tiny, found 's3di'"),
+        ({"preset": "s3di"}, "one of s3dis, scannet, modelnet40, modelnet10, rooms, rooms_wide, tiny, found 's3di'"),
         ({"variant": "self"}, "one of baseline, self_only"),
         ({"variant": ""}, "one of baseline, self_only"),
         ({"num_classes": 0}, "num_classes: expected 1 or more, found 0"),

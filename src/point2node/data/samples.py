@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -25,6 +26,8 @@ from point2node.geometry.threads import kernels_bear_threads
 NO_AUGMENTATION = Augmentation()
 LARGEST_PART = 0.5
 """Of a shape, at most this share is replaced by another's."""
+LOOKED_AT, HELD = 512, 0.02
+"""A block holds a class if of this many of its points at least this share is of the class."""
 
 
 class RoomBlocks:
@@ -38,6 +41,8 @@ class RoomBlocks:
         augmentation: what happens to each sample.
         rules: how rooms are cut; both the "zero" and the "half" blocks are drawn from.
         frame: whether a sample's x and y are counted from the middle of its room or of its block.
+        balance: the share of the samples that are drawn by class: a class at random, then a block that holds it.
+        mix: the probability that quarters of a sample are those of another one, as if rooms had been cut and joined.
         cache: where cut blocks and estimated normals are kept; next to the store's scenes if not given.
     """
 
@@ -50,15 +55,17 @@ class RoomBlocks:
         augmentation: Augmentation = NO_AUGMENTATION,
         rules: BlockRules = PAPER,
         frame: Frame = "room",
+        balance: float = 0.0,
+        mix: float = 0.0,
         cache: Path | None = None,
     ) -> None:
         if not scenes:
             raise InputError(store.path, expected="at least one scene to draw from", found="none")
         for name in scenes:
             check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, ("labels",))
-        self._arguments = (store, scenes, points, features, augmentation, rules, frame, cache)
+        self._arguments = (store, scenes, points, features, augmentation, rules, frame, balance, mix, cache)
         self._store, self._scenes, self._points, self._features = store, scenes, points, features
-        self._augmentation, self._frame = augmentation, FRAMES[frame]
+        self._augmentation, self._frame, self._balance, self._mix = augmentation, FRAMES[frame], balance, mix
         folder = store.block_cache if cache is None else cache
         offsets = (0.0, rules.side / 2)
 
@@ -70,6 +77,7 @@ class RoomBlocks:
             found += pool.map(cut, scenes[1:])
         self._blocks, self._described = [blocks for blocks, _ in found], [described for _, described in found]
         self._ends = np.cumsum([len(blocks) for blocks in self._blocks])
+        self._holding = self._blocks_by_class() if balance else []
 
     def __reduce__(self) -> tuple[object, ...]:
         return RoomBlocks, self._arguments  # a worker maps the files itself: pickled, memory maps are copies
@@ -78,16 +86,27 @@ class RoomBlocks:
         return int(self._ends[-1])
 
     def draw(self, number: int, random: np.random.Generator) -> Sample:
-        """Random points of block ``number``, counted through all scenes."""
-        scene = int(np.searchsorted(self._ends, number, side="right"))
-        blocks = self._blocks[scene]
-        block = blocks[number - int(self._ends[scene]) + len(blocks)]
+        """Random points of block ``number``, counted through all scenes, or of what balance and mixing make of it."""
+        sample = self._draw_block(self._rebalanced(number, random), random)
+        if not self._mix or random.random() >= self._mix:
+            return sample
+        other = self._rebalanced(int(random.integers(len(self))), random)
+        return mix_quarters(sample, self._draw_block(other, random), random)
+
+    def _rebalanced(self, number: int, random: np.random.Generator) -> int:
+        """The number of a block, or that of one drawn by class."""
+        if not self._balance or random.random() >= self._balance:
+            return number
+        return int(random.choice(self._holding[random.integers(len(self._holding))]))
+
+    def _draw_block(self, number: int, random: np.random.Generator) -> Sample:
+        scene, block = self._block(number)
         arrays = self._store.arrays(self._scenes[scene])
-        there = block[self._augmentation.below_top(arrays["xyz"][block, 2], random)]
+        there = block[self._augmentation.scanned(arrays["xyz"][block], random)]
         chosen = self._augmentation.thin(training_group(there, self._points, random), random)
         matrix = self._augmentation.draw(random)
         xyz = transform_points(self._frame(arrays["xyz"][chosen].astype(np.float32)), matrix)
-        xyz = self._augmentation.shake(xyz, random)
+        xyz = self._augmentation.shake(self._augmentation.bend(xyz, random), random)
         recolour = partial(self._augmentation.recolour, random=random)
         return Sample(
             xyz=xyz,
@@ -95,6 +114,49 @@ class RoomBlocks:
             labels=self._store.number_labels(arrays["labels"][chosen]),
             scene=self._scenes[scene],
         )
+
+    def _block(self, number: int) -> tuple[int, NDArray[np.int64]]:
+        """The scene of a block and the block's points, which are in random order."""
+        scene = int(np.searchsorted(self._ends, number, side="right"))
+        blocks = self._blocks[scene]
+        return scene, blocks[number - int(self._ends[scene]) + len(blocks)]
+
+    def _blocks_by_class(self) -> list[NDArray[np.int64]]:
+        """For each class that some block holds: the numbers of these blocks, as far as a few points of each tell."""
+        shares = np.zeros((len(self), len(self._store.classes)))
+        labels: dict[int, NDArray[Any]] = {}
+        for number in range(len(self)):
+            scene, block = self._block(number)
+            if scene not in labels:
+                labels = {scene: np.asarray(self._store.arrays(self._scenes[scene])["labels"])}
+            seen = self._store.number_labels(labels[scene][block[:LOOKED_AT]])
+            shares[number] = np.bincount(seen[seen >= 0], minlength=shares.shape[1]) / len(seen)
+        holding = [np.flatnonzero(share >= HELD) for share in shares.T]
+        return [numbers for numbers in holding if len(numbers)] or [np.arange(len(self))]
+
+
+def mix_quarters(first: Sample, second: Sample, random: np.random.Generator) -> Sample:
+    """A sample of as many points whose four quarters, around a random vertical line, are each of one of two samples.
+
+    Both are cut at the same place and nothing is moved, so that floors, walls and things of two rooms meet.
+    """
+    low, high = first.xyz[:, :2].min(axis=0), first.xyz[:, :2].max(axis=0)
+    middle = random.uniform(low + (high - low) / 4, high - (high - low) / 4)
+    from_first = random.permutation([True, False, *random.integers(2, size=2).astype(bool)])
+
+    def quarter(sample: Sample) -> NDArray[np.int64]:
+        return (sample.xyz[:, :2] >= middle) @ np.array([1, 2])
+
+    count = len(first.xyz)
+    taken = np.flatnonzero(np.concatenate([from_first[quarter(first)], ~from_first[quarter(second)]]))
+    chosen = training_group(taken, count, random) if len(taken) else np.arange(count)
+
+    def join(one: NDArray[Any], other: NDArray[Any]) -> NDArray[Any]:
+        return np.concatenate([one, other])[chosen]
+
+    features = None if first.features is None or second.features is None else join(first.features, second.features)
+    scene = f"{first.scene} with {second.scene}"
+    return Sample(join(first.xyz, second.xyz), features, join(first.labels, second.labels), scene)
 
 
 class ShapeClouds:

@@ -54,6 +54,8 @@ class Settings(BaseModel):
     """Larger blocks are split."""
     frame: Frame
     """Whether x and y are counted from the middle of the room, as in the paper, or of each block."""
+    balance: float = Field(default=0.0, ge=0, le=1)
+    """Scenes: the share of the samples that are drawn by class: a class at random, then a block that holds it."""
     test_area: int | None = Field(ge=1, le=6)
     """S3DIS: the area that is held out."""
     split_seed: int = Field(ge=0)
@@ -144,6 +146,11 @@ class Settings(BaseModel):
     which drops the off-diagonal terms of the rotation."""
     translate: float = Field(default=0.0, ge=0)
     """Shift along each axis, uniform in ± this length."""
+    affine: float = Field(default=0.0, ge=0)
+    """Standard deviation of each entry of a 3 × 3 matrix that is added to the unit matrix, clipped at three of them."""
+    elastic: float = Field(default=0.0, ge=0)
+    """Scenes: metres; standard deviation of a smooth random displacement that changes over 0.4 m; a quarter of it, over
+    0.12 m, is added."""
     mirror: float = Field(ge=0, le=1)
     """Probability that a cloud is mirrored."""
     jitter: float = Field(ge=0)
@@ -152,6 +159,13 @@ class Settings(BaseModel):
     """Standard deviation of a cloud's height, in metres."""
     top_drop: float = Field(ge=0, le=1)
     """Probability that a block has nothing above a random height, as in scans without a ceiling."""
+    holes: int = Field(default=0, ge=0)
+    """At most this many round holes, of 10 to 50 cm radius, are cut into a block."""
+    density: float = Field(default=0.0, ge=0, le=1)
+    """Probability that a block's points thin out with the square of the distance from some place, as around a laser
+    scanner."""
+    mix: float = Field(default=0.0, ge=0, le=1)
+    """Probability that quarters of a block are replaced by those of a block of any room; needs ``frame`` block."""
     point_drop: float = Field(ge=0, lt=1)
     """The largest share of a cloud's points that are replaced by copies of others, as in thin scans."""
     mix: float = Field(default=0.0, ge=0, le=1)
@@ -198,6 +212,12 @@ class Settings(BaseModel):
             raise ValueError("scale_range is a lower and an upper factor above 0")
         if self.fold and self.fold >= (self.folds or 1):
             raise ValueError("fold is below folds")
+        return self
+
+    @model_validator(mode="after")
+    def _mixing_is_for_blocks_in_their_own_frame(self) -> Settings:
+        if self.mix and self.frame != "block":
+            raise ValueError("mix joins blocks around their middle: set frame to block, or mix to 0")
         return self
 
     @property

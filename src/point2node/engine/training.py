@@ -226,10 +226,14 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
         scale_range=settings.scale_range,
         transform=settings.transform,
         translate=settings.translate,
+        affine=settings.affine,
+        elastic=settings.elastic,
         mirror=settings.mirror,
         jitter=settings.jitter,
         height_shift=settings.height_shift,
         top_drop=settings.top_drop,
+        holes=settings.holes,
+        density=settings.density,
         point_drop=settings.point_drop,
         mix=settings.mix,
         colour_drop=settings.colour_drop,
@@ -237,7 +241,17 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
     )
     if part.shapes is None:
         rules = card_of(settings, store).block_rules
-        return RoomBlocks(store, part.scenes, settings.points, settings.features, augmentation, rules, settings.frame)
+        return RoomBlocks(
+            store,
+            part.scenes,
+            settings.points,
+            settings.features,
+            augmentation,
+            rules,
+            settings.frame,
+            settings.balance,
+            settings.mix,
+        )
     return ShapeClouds(store, part.split, settings.points, settings.features, augmentation, part.shapes)
 
 

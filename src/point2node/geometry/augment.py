@@ -1,4 +1,4 @@
-"""Random turns and scalings of a cloud, with the generator passed in."""
+"""Random changes of a cloud, with the generator passed in."""
 
 from __future__ import annotations
 
@@ -14,6 +14,13 @@ Transform = Literal["composed", "elementwise"]
 
 UPWARDS = np.array([0.0, 0.0, 1.0])
 LOWEST_TOP = 1.6  # metres above the floor: most furniture is below
+HOLES = (0.1, 0.5)  # metres: the radius of a hole
+FULL_DENSITY = (0.5, 1.5)  # metres from a scanner within which no point is lost
+LATTICES = (
+    (0.4, 1.0),
+    (0.12, 0.25),
+)  # metres between the nodes of an elastic distortion, and its share of the strength
+BLURRED = (19 / 81) ** 1.5  # the standard deviation of normal noise after two box blurs of three nodes along each axis
 
 
 @dataclass(frozen=True)
@@ -32,6 +39,11 @@ class Augmentation:
     """How scaling and rotation are joined."""
     translate: float = 0.0
     """Shift along each axis, uniform in ± this length."""
+    affine: float = 0.0
+    """Standard deviation of each entry of a matrix that is added to the unit matrix, clipped at three of them."""
+    elastic: float = 0.0
+    """Metres: standard deviation of a smooth random displacement that changes over 0.4 m; one of a quarter of it, over
+    0.12 m, is added."""
     mirror: float = 0.0
     """Probability that x changes its sign before the cloud is turned."""
     jitter: float = 0.0
@@ -40,6 +52,10 @@ class Augmentation:
     """Standard deviation of the height of the whole cloud: real scans do not begin exactly at the floor."""
     top_drop: float = 0.0
     """Probability that everything above a random height is missing, as in scans without a ceiling."""
+    holes: int = 0
+    """The largest number of round holes, of 10 to 50 cm radius, where nothing was scanned."""
+    density: float = 0.0
+    """Probability that points thin out with the square of the distance from some place, as around a laser scanner."""
     point_drop: float = 0.0
     """The largest share of the points that are replaced by copies of others, as in thin scans."""
     mix: float = 0.0
@@ -62,7 +78,17 @@ class Augmentation:
         if self.mirror and random.random() < self.mirror:
             scales[0] *= -1
         rotation, scaling = _rotation(angles), np.diag(scales)
-        return rotation @ scaling if self.transform == "composed" else rotation * scaling
+        matrix = rotation @ scaling if self.transform == "composed" else rotation * scaling
+        if not self.affine:
+            return matrix
+        return (np.eye(3) + self.affine * np.clip(random.standard_normal((3, 3)), -3, 3)) @ matrix
+
+    def bend(self, xyz: Floats, random: np.random.Generator) -> Floats:
+        """Points (N, 3), each moved by a smooth random field: surfaces bend, and points that are near stay near."""
+        if not self.elastic:
+            return xyz
+        moves = [share * smooth_noise(xyz, spacing, random) for spacing, share in LATTICES]
+        return xyz + (self.elastic * np.sum(moves, axis=0)).astype(xyz.dtype)
 
     def shake(self, xyz: Floats, random: np.random.Generator) -> Floats:
         """Points (N, 3) with noise of their own, shifted, raised or lowered together."""
@@ -74,6 +100,20 @@ class Augmentation:
             return xyz
         noise = np.clip(random.standard_normal(xyz.shape, np.float32), -3, 3)
         return xyz + (self.jitter * noise).astype(xyz.dtype)
+
+    def scanned(self, xyz: Floats, random: np.random.Generator) -> NDArray[np.bool_]:
+        """Which of the points (N, 3) of a block a scan has; always some."""
+        there = self.below_top(xyz[:, 2], random)
+        for _ in range(random.integers(self.holes, endpoint=True) if self.holes else 0):
+            middle = xyz[random.integers(len(xyz))]
+            left = there & (np.square(xyz - middle).sum(axis=1) > random.uniform(*HOLES) ** 2)
+            there = left if left.any() else there
+        if self.density and random.random() < self.density:
+            low, high = xyz.min(axis=0), xyz.max(axis=0)
+            squares = np.square(xyz - random.uniform(low, np.maximum(high, low))).sum(axis=1)
+            left = there & (random.random(len(xyz)) * squares < random.uniform(*FULL_DENSITY) ** 2)
+            there = left if left.any() else there
+        return there
 
     def below_top(self, heights: Floats, random: np.random.Generator) -> NDArray[np.bool_]:
         """Which points of these heights (N,) above the floor are there."""
@@ -114,6 +154,28 @@ def swap_part(
         for cloud, place in zip((ours, theirs), places, strict=True)
     )
     return replaced, taken, places[0] - places[1]
+
+
+def smooth_noise(xyz: Floats, spacing: float, random: np.random.Generator) -> NDArray[np.float32]:
+    """Vectors (N, 3) at points (N, 3): at the nodes of a lattice normal with deviation 1, linear in between.
+
+    Normal noise on the lattice is blurred twice along each axis, over three nodes.
+    """
+    places = (xyz - xyz.min(axis=0)) / spacing
+    corner = np.floor(places).astype(np.int64)
+    within = (places - corner).astype(np.float32)
+    sizes = corner.max(axis=0) + 2
+    noise = random.standard_normal((*(sizes + 4), 3), np.float32)
+    for axis in range(3):
+        for _ in range(2):  # each blur takes a node from both ends
+            ends = noise.shape[axis] - 2
+            one, two, three = (noise.take(range(start, start + ends), axis) for start in range(3))
+            noise = (one + two + three) / np.float32(3)
+    found = np.zeros((len(xyz), 3), np.float32)
+    for step in np.ndindex(2, 2, 2):
+        share = np.where(step, within, 1 - within).prod(axis=1, keepdims=True)
+        found += share * noise[tuple((corner + step).T)]
+    return found / np.float32(BLURRED)
 
 
 def transform_points(xyz: Floats, matrix: Floats) -> Floats:

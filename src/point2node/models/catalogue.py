@@ -19,7 +19,7 @@ from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.network import Point2Node, Point2NodeClassifier, Point2NodeSegmenter
 from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation, find_variant
-from point2node.models.sizes import Size, classification_size, segmentation_size, tiny_size
+from point2node.models.sizes import Size, classification_size, segmentation_size, tiny_size, wide_size
 
 PRESETS = MappingProxyType(
     {
@@ -28,6 +28,7 @@ PRESETS = MappingProxyType(
         "modelnet40": classification_size(3, num_classes=40, in_features=0),
         "modelnet10": classification_size(3, num_classes=10, in_features=0),
         "rooms": segmentation_size(2, num_classes=13, in_features=3),
+        "rooms_wide": wide_size(2, num_classes=13, in_features=7),
         "tiny": tiny_size(1, num_classes=13, in_features=3),
     }
 )

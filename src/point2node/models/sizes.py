@@ -70,6 +70,13 @@ def segmentation_size(width: int, *, num_classes: int, in_features: int) -> Size
     )
 
 
+def wide_size(width: int, *, num_classes: int, in_features: int) -> Size:
+    """The segmentation network for 4096 points: levels twice as large, for blocks of 3 to 4 metres."""
+    size = segmentation_size(width, num_classes=num_classes, in_features=in_features)
+    encoder = tuple(replace(layer, points=layer.points and 2 * layer.points) for layer in size.encoder)
+    return replace(size, points=2 * size.points, encoder=encoder)
+
+
 def classification_size(width: int, *, num_classes: int, in_features: int) -> Size:
     """PointCNN's ModelNet40 network (its width is 3), with 1024 points."""
     x = width
