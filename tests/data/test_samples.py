@@ -293,7 +293,7 @@ def test_a_store_with_an_unknown_vertical_axis_is_refused(tmp_path):
 
 
 def test_mixed_shapes_hold_points_of_both_in_the_shares_of_their_labels(shapes):
-    always = ShapeClouds(shapes, "train", 64, (), Augmentation(mix=1.0))
+    always = ShapeClouds(shapes, "train", 64, mix=1.0)
     plain = ShapeClouds(shapes, "train", 64)
     for number in range(6):
         mixed, alone = (source.draw(number, np.random.default_rng(number)) for source in (always, plain))
@@ -302,5 +302,5 @@ def test_mixed_shapes_hold_points_of_both_in_the_shares_of_their_labels(shapes):
         assert mixed.labels.sum() == pytest.approx(1)
         assert mixed.labels[alone.labels] >= kept - 1e-6  # the other may be of the same class
         assert 0.5 <= kept <= 1
-    never = ShapeClouds(shapes, "train", 64, (), Augmentation(mix=1e-9)).draw(1, np.random.default_rng(0))
+    never = ShapeClouds(shapes, "train", 64, mix=1e-9).draw(1, np.random.default_rng(0))
     assert never.labels.tolist() == [0.0, 1.0]

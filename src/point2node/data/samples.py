@@ -163,7 +163,7 @@ class ShapeClouds:
     """Shapes of one split of a classification store: a sample is ``points`` random points of one shape, z up.
 
     Shapes are stored as they were released; the store says which of their axes points up. ``numbers`` chooses some of
-    the split's shapes; all of them if not given.
+    the split's shapes; all of them if not given. ``mix`` is the probability that a part of a sample is that of another.
     """
 
     def __init__(
@@ -174,8 +174,9 @@ class ShapeClouds:
         features: tuple[Feature, ...] = (),
         augmentation: Augmentation = NO_AUGMENTATION,
         numbers: NDArray[np.int64] | None = None,
+        mix: float = 0.0,
     ) -> None:
-        self._arguments = (store, split, points, features, augmentation, numbers)
+        self._arguments = (store, split, points, features, augmentation, numbers, mix)
         self._shapes = store.shapes(split)
         available = ("labels",) if self._shapes.normals is None else ("labels", "normals")
         check_arrays(f"{store.path}, split {split!r}", available, features)
@@ -184,7 +185,7 @@ class ShapeClouds:
             raise InputError(store.path, expected=f"shapes of at least {points} points", found=found)
         self._labels, self._classes = store.number_labels(self._shapes.labels), len(store.classes)
         self.numbers = np.arange(len(self._shapes)) if numbers is None else numbers
-        self._points, self._features, self._augmentation = points, features, augmentation
+        self._points, self._features, self._augmentation, self._mix = points, features, augmentation, mix
         up = store.manifest.settings.get("up", "z")
         if up not in UPWARDS:
             raise unknown_choice(f"{store.path}, setting 'up'", str(up), UPWARDS)
@@ -202,10 +203,10 @@ class ShapeClouds:
         Where shapes are mixed, the labels of all are shares (classes,).
         """
         sample = self._draw_one(number, random)
-        if not self._augmentation.mix:
+        if not self._mix:
             return sample
         shares = self._shares(sample)
-        if random.random() < self._augmentation.mix:
+        if random.random() < self._mix:
             other = self._draw_one(int(random.integers(len(self))), random)
             replaced, taken, shift = swap_part(sample.xyz, other.xyz, random.uniform(0, LARGEST_PART), random)
             sample.xyz[replaced] = other.xyz[taken] + shift

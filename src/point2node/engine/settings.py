@@ -165,11 +165,10 @@ class Settings(BaseModel):
     """Probability that a block's points thin out with the square of the distance from some place, as around a laser
     scanner."""
     mix: float = Field(default=0.0, ge=0, le=1)
-    """Probability that quarters of a block are replaced by those of a block of any room; needs ``frame`` block."""
+    """Probability that quarters of a block are replaced by those of a block of any room, which needs ``frame`` block, or
+    that up to half of a shape is replaced by a part of another, with labels in the same shares."""
     point_drop: float = Field(ge=0, lt=1)
     """The largest share of a cloud's points that are replaced by copies of others, as in thin scans."""
-    mix: float = Field(default=0.0, ge=0, le=1)
-    """Probability that up to half of a shape is replaced by a part of another, with labels in the same shares."""
     colour_drop: float = Field(ge=0, le=1)
     """Probability that a cloud loses its colours, so that scans without any can be labelled too."""
     colour_jitter: float = Field(ge=0, le=1)
@@ -216,7 +215,7 @@ class Settings(BaseModel):
 
     @model_validator(mode="after")
     def _mixing_is_for_blocks_in_their_own_frame(self) -> Settings:
-        if self.mix and self.frame != "block":
+        if self.mix and self.dataset != "modelnet" and self.frame != "block":
             raise ValueError("mix joins blocks around their middle: set frame to block, or mix to 0")
         return self
 

@@ -235,7 +235,6 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
         holes=settings.holes,
         density=settings.density,
         point_drop=settings.point_drop,
-        mix=settings.mix,
         colour_drop=settings.colour_drop,
         colour_jitter=settings.colour_jitter,
     )
@@ -252,7 +251,7 @@ def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
             settings.balance,
             settings.mix,
         )
-    return ShapeClouds(store, part.split, settings.points, settings.features, augmentation, part.shapes)
+    return ShapeClouds(store, part.split, settings.points, settings.features, augmentation, part.shapes, settings.mix)
 
 
 def _refuse_other_data(run: RunFolder, store: Store, watch: Watch) -> None:

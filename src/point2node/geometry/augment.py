@@ -58,8 +58,6 @@ class Augmentation:
     """Probability that points thin out with the square of the distance from some place, as around a laser scanner."""
     point_drop: float = 0.0
     """The largest share of the points that are replaced by copies of others, as in thin scans."""
-    mix: float = 0.0
-    """Probability that a part of a shape is replaced by a part of another one."""
     colour_drop: float = 0.0
     """Probability that a cloud loses its colours: all of them become 0, the middle grey."""
     colour_jitter: float = 0.0
