@@ -165,7 +165,7 @@ class Settings(BaseModel):
     """Probability that a block's points thin out with the square of the distance from some place, as around a laser
     scanner."""
     mix: float = Field(default=0.0, ge=0, le=1)
-    """Probability that quarters of a block are replaced by those of a block of any room, which needs ``frame`` block, or
+    """Probability that quarters of a block are replaced by those of any other block, which needs ``frame`` block, or
     that up to half of a shape is replaced by a part of another, with labels in the same shares."""
     point_drop: float = Field(ge=0, lt=1)
     """The largest share of a cloud's points that are replaced by copies of others, as in thin scans."""
