@@ -11,6 +11,7 @@ PROTOCOL = {
     "split": "test",
     "selection": "fedcba987654",
     "data": "0123456789abcdef",
+    "sampling": None,
     "input": "xyz + rgb",
     "voxel": None,
     "points": 2048,

@@ -33,6 +33,7 @@ OTHERS = {
     "split": "val",
     "selection": "0123456789ab",
     "data": "fedcba",
+    "sampling": "raw .off meshes, 2,048 points a shape",
     "input": "xyz",
     "voxel": 0.1,
     "points": 1024,
@@ -89,6 +90,15 @@ def test_what_the_paper_states_in_words():
     assert describe_printed(MODELNET40.rows[0].protocol) == (
         "modelnet, test, scored per shape, 1k points a pass, 2,468 scored, given xyz"
     )
+
+
+def test_where_shapes_have_their_points_from_is_told():
+    sampling = "h5 files of sampled shapes, 1,024 points a shape"
+    ours = conditions(result({"sampling": sampling, "points": 1024, "votes": 10}).evaluation)
+    assert "1,024 points a pass, 10 votes, decided by max_confidence, " in describe(ours)
+    assert f"shapes from {sampling}" in describe(ours)
+    told = tell_against_printed(ours, MODELNET40.rows[0].protocol)
+    assert f"sampling {sampling} vs not stated" in told
 
 
 def test_the_difference_to_the_paper_in_words():
