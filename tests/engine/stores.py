@@ -51,16 +51,16 @@ def write_areas(folder, rooms=2):
     return write_scenes(folder, splits, dataset="s3dis")
 
 
-def write_shapes(folder, counts=None, *, points=64, ignored=()):
+def write_shapes(folder, counts=None, *, points=64, ignored=(), classes=SHAPE_CLASSES):
     """A classification store; ``counts`` maps a split to how many shapes each class has there."""
     random = np.random.default_rng(0)
     sources = []
     for split, of_class in (counts or {"train": (6, 5, 1), "test": (2, 3, 2)}).items():
-        labels = random.permutation(np.repeat([one.value for one in SHAPE_CLASSES], of_class)).astype(np.int32)
+        labels = random.permutation(np.repeat([one.value for one in classes], of_class)).astype(np.int32)
         xyz = random.normal(size=(len(labels), points, 3)).astype(np.float32)
         names = np.array([f"{split}_{number}" for number in range(len(labels))])
         sources.append(Source(split, split, (), partial(_give, Scene(split, split, Shapes(xyz, labels, names)))))
-    dataset = Dataset("modelnet", "test", SHAPE_CLASSES, tuple(sources), task="classification", ignored=ignored)
+    dataset = Dataset("modelnet", "test", classes, tuple(sources), task="classification", ignored=ignored)
     prepare(dataset, folder, workers=1)
     return open_store(folder)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from point2node.core.classes import S3DIS
+from point2node.core.classes import S3DIS, SemanticClass
 from point2node.core.errors import InputError
 from point2node.engine.division import Part
 from point2node.engine.evaluation import Evaluation
@@ -18,6 +18,7 @@ from point2node.engine.scoring import (
     keep_result,
     open_scored_data,
     pool_folds,
+    restrict_classes,
     result_of,
     score_split,
 )
@@ -105,6 +106,31 @@ def test_data_that_means_something_else_is_refused(trained, tmp_path):
         InputError, match=r"the classes of finished: ceiling, .*, found ceiling, floor, wall, beam, col"
     ):
         open_scored_data(trained, fewer.path, ignore)
+
+
+def test_weights_for_shapes_can_be_asked_about_some_of_their_classes(tmp_path):
+    everything = write_shapes(tmp_path / "all", {"test": (3, 4, 5)}, points=1024)
+    names = ("desk", "bed")  # another order, and fewer
+    some = write_shapes(
+        tmp_path / "some",
+        {"test": (3, 4)},
+        points=1024,
+        classes=tuple(SemanticClass(name, number, (0, 0, 0)) for number, name in enumerate(names)),
+    )
+    card = card_of(load_preset("modelnet10", ["classes=null", "width=1"]), everything)
+    torch.manual_seed(0)
+    shapes = Trained("shapes", card.build().eval(), card, "best", settings=load_preset("modelnet10"))
+    with pytest.raises(InputError, match="the classes of shapes: bed, chair, desk, found desk, bed"):
+        open_scored_data(shapes, some.path, ignore)
+    open_scored_data(shapes, some.path, ignore, some_classes=True)
+    restricted = restrict_classes(shapes, some)
+    cloud = torch.rand(1024, 3)
+    torch.testing.assert_close(restricted.network.run(cloud), shapes.network.run(cloud)[[2, 0]])
+    assert shapes.network.head.logits.out_features == 3
+    assert restrict_classes(shapes, everything) is shapes
+    score = score_split(shapes, some, "test", None, None, ignore, CPU)
+    assert score.names == names
+    assert score.confusion.sum() == 7
 
 
 def test_weights_without_a_run_need_data(folds):

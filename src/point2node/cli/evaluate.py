@@ -74,8 +74,10 @@ def evaluate(
     chosen: Rule | None = None if rule is None else rule.value
     for trained in all_trained:
         with progress("preparing") as report:
-            store = open_scored_data(trained, data, report)
+            store = open_scored_data(trained, data, report, some_classes=True)
         tell([*store.manifest.told_notes(), *tell_missing_colour(store, trained.card.features)])
+        if len(store.classes) < len(trained.card.classes):
+            tell([f"note: asked about {len(store.classes)} of the {len(trained.card.classes)} classes it knows"])
         with progress(f"scoring {trained.name}") as report:
             evaluation = score_split(trained, store, split, votes, chosen, report, device)
         keep_result(trained, result_of(trained, evaluation))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
+from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
+from torch import nn
 
 from point2node.core.errors import InputError
 from point2node.data.preparation import Report
@@ -33,8 +35,11 @@ def choose_device(accelerator: str = "auto") -> torch.device:
     return torch.device(accelerator)
 
 
-def open_scored_data(trained: Trained, data: Path | None, report: Report) -> Store:
-    """The data to score on: what is given, or what the run was trained on."""
+def open_scored_data(trained: Trained, data: Path | None, report: Report, *, some_classes: bool = False) -> Store:
+    """The data to score on: what is given, or what the run was trained on.
+
+    With ``some_classes`` shapes may be of fewer classes than the weights know, see ``restrict_classes``.
+    """
     run_card, settings = trained.run_card, trained.settings
     chosen = data if data is not None else Path(run_card.data) if run_card is not None and run_card.data else None
     if chosen is not None:
@@ -44,8 +49,25 @@ def open_scored_data(trained: Trained, data: Path | None, report: Report) -> Sto
         store = open_generated_rooms(settings.rooms, settings.rooms_seed, report)
     else:
         raise InputError("--data", expected="a prepared store or the folder of a data set", found="none")
-    _check(trained, store)
+    _check(trained, store, some_classes)
     return store
+
+
+def restrict_classes(trained: Trained, store: Store) -> Trained:
+    """The weights as they answer for the classes of ``store`` alone; itself where these are all.
+
+    ModelNet10's classes are among ModelNet40's: a classifier of forty can be asked which of ten a shape is.
+    """
+    known, asked = ([one.name for one in classes] for classes in (trained.card.classes, store.classes))
+    if known == asked:
+        return trained
+    network = deepcopy(trained.network)
+    kept = torch.tensor([known.index(name) for name in asked])
+    logits = network.head.logits
+    logits.weight, logits.bias = nn.Parameter(logits.weight[kept]), nn.Parameter(logits.bias[kept])
+    logits.out_features = len(kept)
+    card = trained.card.model_copy(update={"classes": store.manifest.classes})
+    return replace(trained, network=network, card=card)
 
 
 def is_own_data(trained: Trained, store: Store) -> bool:
@@ -63,6 +85,7 @@ def score_split(
     device: torch.device,
 ) -> Evaluation:
     """Score one split; by default the one that the run held out."""
+    trained = restrict_classes(trained, store)
     wanted = split or (trained.settings.test_split if trained.settings is not None else "test")
     part = find_part(trained.settings, store, wanted)
     protocol = protocol_of(trained.card, store, part, votes, rule)
@@ -137,13 +160,14 @@ def _joined(checksums: Any) -> str:
     return found[0] if len(found) == 1 else hashlib.sha256(" ".join(found).encode()).hexdigest()
 
 
-def _check(trained: Trained, store: Store) -> None:
+def _check(trained: Trained, store: Store, some_classes: bool) -> None:
     """The data must mean by its labels what the weights mean."""
     card = trained.card
     if store.manifest.task != card.task:
         raise InputError(store.path, expected=f"data for {card.task}", found=f"data for {store.manifest.task}")
     expected, found = [one.name for one in card.classes], [one.name for one in store.classes]
-    if expected != found:
+    fewer = some_classes and card.task == "classification" and set(found) <= set(expected)
+    if expected != found and not fewer:
         raise InputError(
             store.path, expected=f"the classes of {trained.name}: {', '.join(expected)}", found=", ".join(found)
         )
