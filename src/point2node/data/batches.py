@@ -7,6 +7,7 @@ another step.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -17,7 +18,7 @@ from torch import Tensor
 from torch.utils.data import DataLoader, Dataset
 
 from point2node.core.errors import InputError
-from point2node.data.parallel import follow_parent
+from point2node.data.parallel import follow_parent, leaving_main_alone
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid, move_tensor
 
 
@@ -115,7 +116,9 @@ class BatchLoader:
             worker_init_fn=_settle_worker if self._workers else None,
             prefetch_factor=2 if self._workers else None,
         )
-        for batch in loader:
+        with leaving_main_alone(self._steps) if self._workers else nullcontext():
+            batches = iter(loader)  # which starts the workers
+        for batch in batches:
             if isinstance(batch, InputError):
                 raise batch
             self.step += 1

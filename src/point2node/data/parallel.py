@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import pickle
 import signal
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from typing import TypeVar
 
 from point2node.core.errors import InputError
@@ -30,7 +33,8 @@ def map_unordered(
         return
     spawn = multiprocessing.get_context("spawn")  # a fork would copy the locks of threads that it does not copy
     with ProcessPoolExecutor(count, mp_context=spawn, initializer=follow_parent) as pool:
-        places = {pool.submit(function, item): place for place, item in enumerate(items)}
+        with leaving_main_alone(function, items):
+            places = {pool.submit(function, item): place for place, item in enumerate(items)}
         try:
             for future in as_completed(places):
                 yield places[future], future.result()
@@ -43,6 +47,26 @@ def map_unordered(
             ) from error
         finally:
             pool.shutdown(wait=True, cancel_futures=True)
+
+
+@contextmanager
+def leaving_main_alone(*sent: object) -> Iterator[None]:
+    """Inside, processes are spawned without running the program's main file again.
+
+    They would do so to find what is defined there. A script without ``if __name__ == "__main__":`` would then start
+    itself again in each of them, and wait for itself. What is ``sent`` to them comes from modules, as a rule; where it
+    is of the main file, that is run as usual.
+    """
+    main = sys.modules["__main__"]
+    names = ("__file__", "__spec__") if b"__main__" not in pickle.dumps(sent) else ()
+    hidden = {name: vars(main)[name] for name in names if name in vars(main)}
+    try:
+        for name in hidden:
+            setattr(main, name, None)
+        yield
+    finally:
+        for name, value in hidden.items():
+            setattr(main, name, value)
 
 
 def follow_parent() -> None:
