@@ -1,7 +1,10 @@
 """The χ product and its gradients as fused loops: nothing of size P × K × C is ever stored.
 
-Points of all clouds are counted through, q = b·P + p, and so are the nodes: cloud b begins at row b·M. The weights
-come as (m, K, C), so that channels lie side by side. W is the width of a tile, at most ``TILE`` channels from c0 on.
+Points of all clouds are counted through, q = b·P + p, and so are the nodes: cloud b begins at row b·M. Where
+``neighbours`` has no rows, nodes are edges: neighbour j of point q is row q·K + j, which no other point reads.
+
+The weights come as (m, K, C), so that channels lie side by side. W is the width of a tile, at most ``TILE`` channels
+from c0 on, which is gone through in strips of 16 or 8. What lies beyond W in a tile takes part and is never stored.
 """
 
 from __future__ import annotations
@@ -10,19 +13,20 @@ import numpy as np
 from numba import njit, prange
 
 from point2node.geometry.compiling import kernel
-from point2node.models.operators.tile_kernels import (
-    BLOCK,
-    SUMS,
-    TILE,
-    Array,
-    Slots,
-    add_row_products,
-    gather_tile,
-    load_matrix,
-    load_transpose,
-    multiply_tile,
-    scatter_tile,
+from point2node.models.operators.tile_kernels import BLOCK, SUMS, TILE, Array, Slots, gather_tile, scatter_tile
+from point2node.models.operators.vector_kernels import (
+    LANES_8,
+    LANES_16,
+    load,
+    multiply_add,
+    multiply_strip,
+    number,
+    store,
+    zeros,
 )
+
+ONE, TWO, FOUR = (0,) * 1, (0,) * 2, (0,) * 4
+"""The multipliers m of the paper's networks, as lengths of a tuple."""
 
 
 @njit(fastmath=SUMS)
@@ -36,25 +40,32 @@ def _load_weights(depthwise: Array, c0: int, W: int, D: Array) -> None:
 
 
 @njit(fastmath=SUMS)
-def _sum_over_neighbours(T: Array, D: Array, W: int, slots: Slots, sums: Array) -> None:
-    """sums[i, c] = Σ_k T[k, c] D[i, k, c]."""
-    for i in range(D.shape[0]):
-        row, weights = sums[i], D[i]
-        for c in range(W):
-            total = T[0, c] * weights[0, c]
-            for k in range(1, len(slots)):
-                total += T[k, c] * weights[k, c]
-            row[c] = total
+def _interleave(sums: Array, W: int, multiples: Slots, row: Array) -> None:
+    """row[c·m + i] = sums[i, c], for m known at compile time: LLVM then shuffles vectors."""
+    for c in range(W):
+        for i in range(len(multiples)):
+            row[c * len(multiples) + i] = sums[i, c]
 
 
 @njit(fastmath=SUMS)
-def _store(sums: Array, q: int, c0: int, W: int, out: Array) -> None:
+def _separate(row: Array, W: int, multiples: Slots, G: Array) -> None:
+    """G[i, c] = row[c·m + i], for m known at compile time."""
+    for c in range(W):
+        for i in range(len(multiples)):
+            G[i, c] = row[c * len(multiples) + i]
+
+
+@njit(fastmath=SUMS)
+def _store_sums(sums: Array, q: int, c0: int, W: int, out: Array) -> None:
     """out[q, (c0 + c)·m + i] = sums[i, c]."""
     m = sums.shape[0]
     row = out[q, c0 * m : (c0 + W) * m]
-    if m == 1:  # a plain copy, which is vectorised
-        for c in range(W):
-            row[c] = sums[0, c]
+    if m == 1:
+        _interleave(sums, W, ONE, row)
+    elif m == 2:
+        _interleave(sums, W, TWO, row)
+    elif m == 4:
+        _interleave(sums, W, FOUR, row)
     else:
         for c in range(W):
             for i in range(m):
@@ -67,8 +78,11 @@ def _load_gradient(grad: Array, q: int, c0: int, W: int, G: Array) -> None:
     m = G.shape[0]
     row = grad[q, c0 * m : (c0 + W) * m]
     if m == 1:
-        for c in range(W):
-            G[0, c] = row[c]
+        _separate(row, W, ONE, G)
+    elif m == 2:
+        _separate(row, W, TWO, G)
+    elif m == 4:
+        _separate(row, W, FOUR, G)
     else:
         for c in range(W):
             for i in range(m):
@@ -76,27 +90,48 @@ def _load_gradient(grad: Array, q: int, c0: int, W: int, G: Array) -> None:
 
 
 @njit(fastmath=SUMS)
-def _spread_gradient(G: Array, D: Array, W: int, H: Array) -> None:
-    """H[k, c] = Σ_i G[i, c] D[i, k, c], the gradient of T."""
-    K = H.shape[0]
-    for k in range(K):
-        row = H[k]
-        for c in range(W):
-            row[c] = G[0, c] * D[0, k, c]
-        for i in range(1, G.shape[0]):
+def _load_features(nodes: Array, neighbours: Array, q: int, first_row: int, c0: int, W: int, F: Array) -> None:
+    """F[j, c] = nodes[row of neighbour j of point q, c0 + c] for c < W."""
+    if len(neighbours):
+        gather_tile(nodes, first_row, neighbours, q, c0, W, F)
+    else:
+        K = F.shape[0]
+        for j in range(K):
+            row = nodes[q * K + j, c0 : c0 + W]
             for c in range(W):
-                row[c] += G[i, c] * D[i, k, c]
+                F[j, c] = row[c]
 
 
 @njit(fastmath=SUMS)
-def _add_weight_gradient(T: Array, G: Array, W: int, E: Array) -> None:
-    """E[i, k, c] += T[k, c] G[i, c]."""
-    K = T.shape[0]
-    for i in range(G.shape[0]):
-        for k in range(K):
-            row = E[i, k]
-            for c in range(W):
-                row[c] += T[k, c] * G[i, c]
+def _sum_strip(X: Array, q: int, F: Array, D: Array, c: int, slots: Slots, lanes: Slots, sums: Array) -> None:
+    """sums[i, c] = Σ_k T[k, c] D[i, k, c] with T = X[q] · F, for the channels from c on that have a lane."""
+    K, m = len(slots), D.shape[0]
+    for i in range(m):
+        store(zeros(F, lanes), sums, i * TILE + c)
+    for k in range(0, K - K % 4, 4):
+        x = (q * K + k) * K
+        t0 = t1 = t2 = t3 = zeros(F, lanes)
+        for j in range(K):
+            row = load(F, j * TILE + c, lanes)
+            t0 = multiply_add(number(X, x + j), row, t0)
+            t1 = multiply_add(number(X, x + K + j), row, t1)
+            t2 = multiply_add(number(X, x + 2 * K + j), row, t2)
+            t3 = multiply_add(number(X, x + 3 * K + j), row, t3)
+        for i in range(m):
+            d = (i * K + k) * TILE + c
+            total = load(sums, i * TILE + c, lanes)
+            total = multiply_add(t0, load(D, d, lanes), total)
+            total = multiply_add(t1, load(D, d + TILE, lanes), total)
+            total = multiply_add(t2, load(D, d + 2 * TILE, lanes), total)
+            total = multiply_add(t3, load(D, d + 3 * TILE, lanes), total)
+            store(total, sums, i * TILE + c)
+    for k in range(K - K % 4, K):
+        t = zeros(F, lanes)
+        for j in range(K):
+            t = multiply_add(number(X, (q * K + k) * K + j), load(F, j * TILE + c, lanes), t)
+        for i in range(m):
+            total = multiply_add(t, load(D, (i * K + k) * TILE + c, lanes), load(sums, i * TILE + c, lanes))
+            store(total, sums, i * TILE + c)
 
 
 @kernel(parallel=True, fastmath=SUMS)
@@ -105,24 +140,70 @@ def forward(X: Array, nodes: Array, neighbours: Array, depthwise: Array, B: int,
 
     Parallel over the points.
     """
-    K = len(slots)
-    Q, C, m = X.shape[0], nodes.shape[1], depthwise.shape[0]
+    Q, C, K, m = X.shape[0], nodes.shape[1], len(slots), depthwise.shape[0]
     P, M = Q // B, nodes.shape[0] // B
     for block in prange((Q + BLOCK - 1) // BLOCK):
-        A = np.empty((K, K), X.dtype)
-        F = np.empty((K, TILE), X.dtype)
-        T = np.empty((K, TILE), X.dtype)
-        D = np.empty((m, K, TILE), X.dtype)
+        F = np.zeros((K, TILE), X.dtype)
+        D = np.zeros((m, K, TILE), X.dtype)
         sums = np.empty((m, TILE), X.dtype)
         for c0 in range(0, C, TILE):
             W = min(TILE, C - c0)
             _load_weights(depthwise, c0, W, D)
             for q in range(block * BLOCK, min(block * BLOCK + BLOCK, Q)):
-                load_matrix(X, q, A)
-                gather_tile(nodes, q // P * M, neighbours, q, c0, W, F)
-                multiply_tile(A, F, W, slots, T)
-                _sum_over_neighbours(T, D, W, slots, sums)
-                _store(sums, q, c0, W, out)
+                _load_features(nodes, neighbours, q, q // P * M, c0, W, F)
+                c = 0
+                while W - c > 8:
+                    _sum_strip(X, q, F, D, c, slots, LANES_16, sums)
+                    c += 16
+                if c < W:
+                    _sum_strip(X, q, F, D, c, slots, LANES_8, sums)
+                _store_sums(sums, q, c0, W, out)
+
+
+@njit(fastmath=SUMS)
+def _gradient_strip(
+    X: Array,
+    q: int,
+    F: Array,
+    D: Array,
+    G: Array,
+    c: int,
+    slots: Slots,
+    lanes: Slots,
+    E: Array,
+    H: Array,
+    d_F: Array,
+) -> None:
+    """E[i, k, c] += T[k, c] G[i, c], H[k, c] = Σ_i G[i, c] D[i, k, c] and d_F = X[q]ᵀ · H, from channel c on."""
+    K, m = len(slots), D.shape[0]
+    for k in range(0, K - K % 4, 4):
+        x = (q * K + k) * K
+        t0 = t1 = t2 = t3 = zeros(F, lanes)
+        for j in range(K):
+            row = load(F, j * TILE + c, lanes)
+            t0 = multiply_add(number(X, x + j), row, t0)
+            t1 = multiply_add(number(X, x + K + j), row, t1)
+            t2 = multiply_add(number(X, x + 2 * K + j), row, t2)
+            t3 = multiply_add(number(X, x + 3 * K + j), row, t3)
+        for i in range(m):
+            e, g = (i * K + k) * TILE + c, load(G, i * TILE + c, lanes)
+            store(multiply_add(t0, g, load(E, e, lanes)), E, e)
+            store(multiply_add(t1, g, load(E, e + TILE, lanes)), E, e + TILE)
+            store(multiply_add(t2, g, load(E, e + 2 * TILE, lanes)), E, e + 2 * TILE)
+            store(multiply_add(t3, g, load(E, e + 3 * TILE, lanes)), E, e + 3 * TILE)
+    for k in range(K - K % 4, K):
+        t = zeros(F, lanes)
+        for j in range(K):
+            t = multiply_add(number(X, (q * K + k) * K + j), load(F, j * TILE + c, lanes), t)
+        for i in range(m):
+            e = (i * K + k) * TILE + c
+            store(multiply_add(t, load(G, i * TILE + c, lanes), load(E, e, lanes)), E, e)
+    for k in range(K):
+        h = zeros(H, lanes)
+        for i in range(m):
+            h = multiply_add(load(G, i * TILE + c, lanes), load(D, (i * K + k) * TILE + c, lanes), h)
+        store(h, H, k * TILE + c)
+    multiply_strip(X, q * K * K, 1, K, H, c, TILE, K, d_F, c, TILE, K, False, lanes)
 
 
 @kernel(parallel=True, fastmath=SUMS)
@@ -139,59 +220,93 @@ def feature_gradient(
 ) -> None:
     """d_nodes[neighbours[q, j]] += (X[q]ᵀ · H)[j] and d_depthwise[b, i, k, c] = Σ_p T[k, c] grad[q, c·m + i].
 
-    H is the gradient of T; d_nodes holds zeros on entry. A work item is one cloud and one tile of channels: it alone
-    writes there, in the order of the points, so that the result does not depend on the number of threads.
+    H is the gradient of T. With neighbours d_nodes holds zeros on entry. A work item is one cloud and one tile of
+    channels: it alone writes there, in the order of the points, so that the result does not depend on the number of
+    threads.
     """
-    K = len(slots)
-    C, m = nodes.shape[1], depthwise.shape[0]
+    C, K, m = nodes.shape[1], len(slots), depthwise.shape[0]
     P, M = X.shape[0] // B, nodes.shape[0] // B
     tiles = (C + TILE - 1) // TILE
     for item in prange(B * tiles):
         b, c0 = item // tiles, item % tiles * TILE
         W = min(TILE, C - c0)
-        A = np.empty((K, K), X.dtype)
-        A_T = np.empty((K, K), X.dtype)
-        F = np.empty((K, TILE), X.dtype)
-        T = np.empty((K, TILE), X.dtype)
+        F = np.zeros((K, TILE), X.dtype)
         H = np.empty((K, TILE), X.dtype)
-        D = np.empty((m, K, TILE), X.dtype)
-        G = np.empty((m, TILE), X.dtype)
+        d_F = np.empty((K, TILE), X.dtype)
+        D = np.zeros((m, K, TILE), X.dtype)
+        G = np.zeros((m, TILE), X.dtype)
         E = np.zeros((m, K, TILE), X.dtype)
         _load_weights(depthwise, c0, W, D)
         for q in range(b * P, b * P + P):
-            load_matrix(X, q, A)
-            load_transpose(X, q, A_T)
-            gather_tile(nodes, b * M, neighbours, q, c0, W, F)
-            multiply_tile(A, F, W, slots, T)
+            _load_features(nodes, neighbours, q, b * M, c0, W, F)
             _load_gradient(grad, q, c0, W, G)
-            _add_weight_gradient(T, G, W, E)
-            _spread_gradient(G, D, W, H)
-            multiply_tile(A_T, H, W, slots, T)
-            scatter_tile(T, b * M, neighbours, q, c0, W, d_nodes)
+            c = 0
+            while W - c > 8:
+                _gradient_strip(X, q, F, D, G, c, slots, LANES_16, E, H, d_F)
+                c += 16
+            if c < W:
+                _gradient_strip(X, q, F, D, G, c, slots, LANES_8, E, H, d_F)
+            if len(neighbours):
+                scatter_tile(d_F, b * M, neighbours, q, c0, W, d_nodes)
+            else:
+                for j in range(K):
+                    row = d_nodes[q * K + j, c0 : c0 + W]
+                    for c in range(W):
+                        row[c] = d_F[j, c]
         for i in range(m):
             for k in range(K):
                 for c in range(W):
                     d_depthwise[b, i, k, c0 + c] = E[i, k, c]
 
 
+@njit(fastmath=SUMS)
+def _matrix_strip(
+    G: Array, F: Array, D: Array, W: int, k: int, lanes: Slots, H: Array, S: Array, s: int, add: bool
+) -> None:
+    """S[j, k] = Σ_c F[j, c] H[c, k] with H[c, k] = Σ_i G[i, c] D[i, c, k], for the k that have a lane; or S += that."""
+    m, _, width = D.shape
+    for c in range(W):
+        h = zeros(H, lanes)
+        for i in range(m):
+            h = multiply_add(number(G, i * TILE + c), load(D, (i * TILE + c) * width + k, lanes), h)
+        store(h, H, c * width + k)
+    multiply_strip(F, 0, TILE, 1, H, k, width, W, S, s + k, width, F.shape[0], add, lanes)
+
+
 @kernel(parallel=True, fastmath=SUMS)
 def matrix_gradient(grad: Array, nodes: Array, neighbours: Array, depthwise: Array, B: int, d_X: Array) -> None:
-    """d_X[q, k, j] = Σ_c H[k, c] F[j, c], with H the gradient of T; d_X holds zeros on entry.
+    """d_X[q, k, j] = Σ_c H[k, c] F[j, c], with H the gradient of T. Parallel over the points.
 
-    Parallel over the points.
+    H and d_X are made transposed, so that the vectors of both lie along k.
     """
-    Q, K, C, m = d_X.shape[0], d_X.shape[1], nodes.shape[1], depthwise.shape[0]
+    (Q, K, _), C, m = d_X.shape, nodes.shape[1], depthwise.shape[0]
     P, M = Q // B, nodes.shape[0] // B
+    width = (K + 7) // 8 * 8
     for block in prange((Q + BLOCK - 1) // BLOCK):
         F = np.empty((K, TILE), d_X.dtype)
-        H = np.empty((K, TILE), d_X.dtype)
-        D = np.empty((m, K, TILE), d_X.dtype)
         G = np.empty((m, TILE), d_X.dtype)
+        D = np.zeros((m, TILE, width), d_X.dtype)
+        H = np.empty((TILE, width), d_X.dtype)
+        S = np.empty((BLOCK, K, width), d_X.dtype)
+        first, last = block * BLOCK, min(block * BLOCK + BLOCK, Q)
         for c0 in range(0, C, TILE):
             W = min(TILE, C - c0)
-            _load_weights(depthwise, c0, W, D)
-            for q in range(block * BLOCK, min(block * BLOCK + BLOCK, Q)):
-                gather_tile(nodes, q // P * M, neighbours, q, c0, W, F)
+            for i in range(m):
+                for k in range(K):
+                    for c in range(W):
+                        D[i, c, k] = depthwise[i, k, c0 + c]
+            for q in range(first, last):
+                _load_features(nodes, neighbours, q, q // P * M, c0, W, F)
                 _load_gradient(grad, q, c0, W, G)
-                _spread_gradient(G, D, W, H)
-                add_row_products(H, F, W, d_X[q])
+                s = (q - first) * K * width
+                k = 0
+                while width - k >= 16:
+                    _matrix_strip(G, F, D, W, k, LANES_16, H, S, s, c0 > 0)
+                    k += 16
+                if k < width:
+                    _matrix_strip(G, F, D, W, k, LANES_8, H, S, s, c0 > 0)
+        for q in range(first, last):
+            turned, target = S[q - first], d_X[q]
+            for k in range(K):
+                for j in range(K):
+                    target[k, j] = turned[j, k]

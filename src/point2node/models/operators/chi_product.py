@@ -35,8 +35,11 @@ def chi_product_edges(X: Tensor, edges: Tensor, depthwise: Tensor) -> Tensor:
     """
     if use_kernels(X, edges, depthwise):
         B, P, K, C = edges.shape
-        own = torch.arange(P * K).view(P, K).expand(B, P, K)  # each edge is a node that one point reads
-        return _fused(X, edges.reshape(B, P * K, C), own, depthwise)
+        check_shape("X", X, (B, P, K, K))
+        check_shape("depthwise", depthwise, (K, C, depthwise.shape[-1]))
+        own = torch.empty(B, 0, K, dtype=torch.long)  # each edge is a node that one point reads, in the points' order
+        result: Tensor = _FusedChiProduct.apply(X, edges.reshape(B, P * K, C), own, depthwise)  # type: ignore[no-untyped-call]
+        return result
     return _multiply_and_sum(X, edges, depthwise)
 
 
@@ -64,11 +67,16 @@ class _FusedChiProduct(torch.autograd.Function):
         X, nodes, neighbours = X.contiguous(), nodes.contiguous(), neighbours.contiguous()
         depthwise = depthwise.permute(2, 0, 1).contiguous()  # (m, K, C): kernels read along channels
         ctx.save_for_backward(X, nodes, neighbours, depthwise)
-        B, P, K, _ = X.shape
-        out = X.new_empty(B, P, nodes.shape[-1] * len(depthwise))
+        out = X.new_empty(*X.shape[:2], nodes.shape[-1] * len(depthwise))
         match_torch_threads()
         chi_kernels.forward(
-            rows_of(X), rows_of(nodes), rows_of(neighbours), depthwise.detach().numpy(), B, (0,) * K, rows_of(out)
+            rows_of(X),
+            rows_of(nodes),
+            rows_of(neighbours),
+            depthwise.detach().numpy(),
+            len(X),
+            (0,) * X.shape[-1],
+            rows_of(out),
         )
         return out
 
@@ -77,19 +85,18 @@ class _FusedChiProduct(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         X, nodes, neighbours, depthwise = ctx.saved_tensors
         needs_X, needs_nodes, _, needs_depthwise = ctx.needs_input_grad
-        B, K = X.shape[0], X.shape[-1]
-        arrays = rows_of(nodes), rows_of(neighbours), depthwise.detach().numpy(), B
+        arrays = rows_of(nodes), rows_of(neighbours), depthwise.detach().numpy(), len(X)
+        slots = (0,) * X.shape[-1]
         grad = grad.contiguous()
         d_X = d_nodes = d_depthwise = None
         match_torch_threads()
         if needs_nodes or needs_depthwise:
-            d_nodes = torch.zeros_like(nodes)
-            per_cloud = depthwise.new_empty(B, *depthwise.shape)
-            chi_kernels.feature_gradient(
-                rows_of(grad), rows_of(X), *arrays, (0,) * K, rows_of(d_nodes), per_cloud.numpy()
-            )
+            on_edges = neighbours.shape[1] < X.shape[1]  # then each number of d_nodes is written once
+            d_nodes = torch.empty_like(nodes) if on_edges else torch.zeros_like(nodes)
+            per_cloud = depthwise.new_empty(len(X), *depthwise.shape)
+            chi_kernels.feature_gradient(rows_of(grad), rows_of(X), *arrays, slots, rows_of(d_nodes), per_cloud.numpy())
             d_depthwise = per_cloud.sum(dim=0).permute(1, 2, 0)
         if needs_X:
-            d_X = torch.zeros_like(X)
+            d_X = torch.empty_like(X)
             chi_kernels.matrix_gradient(rows_of(grad), *arrays, rows_of(d_X))
         return d_X, d_nodes, None, d_depthwise

@@ -10,8 +10,8 @@ import numpy as np
 from numba import prange
 
 from point2node.geometry.compiling import kernel
-from point2node.models.operators.register_kernels import add_product
 from point2node.models.operators.tile_kernels import SUMS, Array
+from point2node.models.operators.vector_kernels import multiply
 
 BLOCK = 16
 """Points in a work item: their matrices, 16 kB for K = 16, stay in the L1 cache while the columns are gone through."""
@@ -30,7 +30,7 @@ def forward(X: Array, by_column: Array, out: Array) -> None:
         points = min(BLOCK, Q - first)
         for c in range(K):
             place = first * K * K
-            add_product(X, place + c, K * K, K, by_column, c * K * K, K, K, out, place + c * K, K * K, points, K, False)
+            multiply(X, place + c, K * K, K, by_column, c * K * K, K, K, out, place + c * K, K * K, points, K, False)
 
 
 @kernel(parallel=True, fastmath=SUMS)
@@ -43,7 +43,7 @@ def input_gradient(grad: Array, by_output: Array, d_X: Array) -> None:
         turned = np.empty((BLOCK, K, K), grad.dtype)  # (q, c, k)
         for c in range(K):
             place = first * K * K + c * K
-            add_product(grad, place, K * K, 1, by_output, c * K * K, K, K, turned, c * K, K * K, points, K, False)
+            multiply(grad, place, K * K, 1, by_output, c * K * K, K, K, turned, c * K, K * K, points, K, False)
         for p in range(points):
             matrix, target = turned[p], d_X[first + p]
             for k in range(K):
@@ -62,7 +62,7 @@ def weight_gradient(X: Array, grad: Array, sums: Array) -> None:
             points = min(BLOCK, last - first)
             for c in range(K):
                 place = first * K * K
-                add_product(X, place + c, K, K * K, grad, place + c * K, K * K, points, own, c * K * K, K, K, K, True)
+                multiply(X, place + c, K, K * K, grad, place + c * K, K * K, points, own, c * K * K, K, K, K, True)
         for c in range(K):
             for k in range(K):
                 for m in range(K):

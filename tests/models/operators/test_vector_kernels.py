@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from point2node.models.operators.register_kernels import add_product
+from point2node.models.operators.vector_kernels import multiply
 
 SIDES = st.integers(0, 37)  # columns take vectors of 16, 8, 4 and 1, rows blocks of 4 and 1
 
@@ -26,5 +26,5 @@ def test_the_product_equals_numpys_and_nothing_else_is_written(
     window[:] = window + product if add else product
     strides = (1, rows) if transposed else (terms, 1)
     start = columns + 5 + 2
-    add_product(A, 0, *strides, F, 1, columns + 3, terms, T, start, columns + 5, rows, columns, add)
+    multiply(A, 0, *strides, F, 1, columns + 3, terms, T, start, columns + 5, rows, columns, add)
     np.testing.assert_allclose(T, expected, rtol=1e-4 if dtype == np.float32 else 1e-11, atol=1e-5)
