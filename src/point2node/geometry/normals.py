@@ -64,11 +64,11 @@ def find_surface(xyz: Tensor, *, cell: float = CELL, path: ComputePath = "auto")
         match_torch_threads()
         normals = torch.from_numpy(find_normals(means.contiguous().numpy(), neighbours.contiguous().numpy(), LINE))
     else:
-        normals = _find_normals_in_torch(means, neighbours)
+        normals = find_normals_in_torch(means, neighbours)
     return SurfaceCells(number, means, normals)
 
 
-def _find_normals_in_torch(points: Tensor, neighbours: Tensor) -> Tensor:
+def find_normals_in_torch(points: Tensor, neighbours: Tensor) -> Tensor:
     """The kernel's twin: normals (M, 3) of points (M, 3) with neighbours (M, K)."""
     around = points[neighbours].double()
     centred = around - around.mean(dim=1, keepdim=True)

@@ -55,12 +55,17 @@ def smooth_on_surfaces(
         for _ in range(rounds):
             found = spread(found, cell_weights.numpy(), links)
         return torch.from_numpy(found)[number]
-    linked = _links_in_torch(surface.means, surface.normals, neighbours)
-    shares = linked * cell_weights[neighbours]
-    shares = shares / shares.sum(dim=1, keepdim=True)
+    linked_weights = _links_in_torch(surface.means, surface.normals, neighbours) * cell_weights[neighbours]
     for _ in range(rounds):
-        means = torch.stack([(shares * column[neighbours]).sum(dim=1) for column in means.unbind(1)], dim=1)
+        means = spread_in_torch(means, neighbours, linked_weights)
     return means[number]
+
+
+def spread_in_torch(values: Tensor, neighbours: Tensor, weights: Tensor) -> Tensor:
+    """The kernel's twin: the mean of the values (M, C) of neighbours (M, K), weighted; a weight of 0 is no link."""
+    shares = weights / weights.sum(dim=1, keepdim=True)
+    columns = [(shares * column[neighbours]).sum(dim=1) for column in values.unbind(1)]  # (M, K, C) would be large
+    return torch.stack(columns, dim=1)
 
 
 def _links_in_torch(points: Tensor, normals: Tensor, neighbours: Tensor) -> Tensor:
