@@ -182,7 +182,7 @@ def write_results(result: dict[str, Any]) -> None:
     """Put the result into the results' file, in place of an earlier one of the same weights, and write the table."""
     file = running.RESULTS / "real_rooms.json"
     earlier = json.loads(file.read_text(encoding="utf-8"))["figures"] if file.is_file() else []
-    results = [one for one in earlier if one["checksum"] != result["checksum"]] + [result]
+    results = [one for one in earlier if _asked(one) != _asked(result)] + [result]
     file.parent.mkdir(parents=True, exist_ok=True)
     command = "python -m experiments real_rooms --weights WEIGHTS --real FOLDER"
     file.write_text(json.dumps({"command": command, "figures": results}, indent=1) + "\n", encoding="utf-8")
@@ -227,8 +227,13 @@ def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
+def _asked(result: dict[str, Any]) -> tuple[Any, ...]:
+    """What was measured: the same weights, used in the same way, have one entry."""
+    return result["checksum"], result["protocol"]
+
+
 def _named(result: dict[str, Any]) -> str:
-    return f"{result['weights']} ({result['checksum'][:6]})"
+    return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * result['protocol']['smooth']})"
 
 
 def _percent(value: float | None) -> str:

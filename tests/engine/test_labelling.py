@@ -168,7 +168,7 @@ def _placed(cloud):
 def test_strips_change_nothing_for_a_network_that_sees_single_points(monkeypatch):
     cloud = room(6000, extent=(30.0, 6.0, 2.5))
     whole = height_labeller()(cloud)
-    monkeypatch.setattr("point2node.engine.labelling.plan_memory", lambda *_: Plan(700, 0, 0))
+    monkeypatch.setattr("point2node.engine.labelling.plan_memory", lambda *_, **__: Plan(700, 0, 0))
     strips = height_labeller()(cloud)
     assert np.array_equal(whole.labels, strips.labels)
 
@@ -248,3 +248,44 @@ def test_labels_are_the_values_of_the_classes():
     labelled = height_labeller()(room(400))
     assert {one.name for one in labelled.classes} == {one.name for one in S3DIS}
     assert labelled.counts["ceiling"] == (labelled.labels == 0).sum()
+
+
+class DoubtfulNetwork(HeightNetwork):
+    """Of two classes it prefers the true one, 1 below and 2 above 1 m, for two points of three."""
+
+    def forward(self, features, pyramid):
+        xyz = pyramid.levels[0]
+        wrong = (xyz.abs().sum(dim=-1) * 1000).long() % 3 == 0
+        classes = torch.where((xyz[..., 2] < 1.0) ^ wrong, 1, 2)
+        return torch.nn.functional.one_hot(classes, self.classes).float()
+
+
+def two_floors(points=6000):
+    """Two level surfaces, one above the other."""
+    random = np.random.default_rng(0)
+    xyz = np.column_stack([random.uniform(0, 1.4, (points, 2)), np.repeat([0.0, 2.0], points // 2)])
+    return PointCloud(xyz), np.repeat([1, 2], points // 2)
+
+
+@pytest.mark.parametrize(
+    ("card_says", "option", "smooth"),
+    [(False, None, False), (True, None, True), (True, False, False), (False, True, True)],
+)
+def test_labels_are_smoothed_along_surfaces_where_the_weights_or_the_user_say_so(card_says, option, smooth):
+    described = card(smooth=card_says, features=())
+    labeller = Labeller(Trained("doubtful", DoubtfulNetwork(13), described, "best"))
+    cloud, truth = two_floors()
+    labelled = labeller(cloud, Options(smooth=option))
+    right = (labelled.labels == truth).mean()
+    assert labelled.protocol["smooth"] is smooth
+    assert right == 1.0 if smooth else 0.6 < right < 0.75
+    assert (labelled.confidence > 0).all()
+
+
+def test_a_smoothed_cloud_in_strips_is_labelled_as_a_whole_one(monkeypatch):
+    labeller = Labeller(Trained("doubtful", DoubtfulNetwork(13), card(smooth=True, features=()), "best"))
+    random = np.random.default_rng(0)
+    cloud = PointCloud(np.column_stack([random.uniform(0, [12, 1], (8000, 2)), np.zeros(8000)]))
+    plan = Plan(points_at_once=4500, needed=0, limit=0)
+    monkeypatch.setattr("point2node.engine.labelling.plan_memory", lambda *_, **__: plan)
+    assert (labeller(cloud).labels == 1).all()

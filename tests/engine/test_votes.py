@@ -89,3 +89,15 @@ def test_entropy_is_zero_for_certainty_and_one_for_indifference():
 def test_one_prediction_has_no_entropy():
     with pytest.raises(ValueError, match="mean_probability"):
         _ = Votes(1, 2, "max_confidence").entropy
+
+
+def test_revised_probabilities_take_the_place_of_the_mean():
+    votes = Votes(3, 2, "mean_probability")
+    votes.add(np.array([0, 0, 1]), torch.tensor([[0.9, 0.1], [0.7, 0.3], [0.4, 0.6]]))
+    given = []
+    votes.revise(lambda mean: given.append(mean) or mean.flip(1))
+    np.testing.assert_allclose(given[0], [[0.8, 0.2], [0.4, 0.6], [0, 0]], atol=1e-6)
+    assert votes.labels.tolist() == [1, 0, -1]
+    np.testing.assert_allclose(votes.confidence, [0.8, 0.6, 0])
+    with pytest.raises(ValueError, match="only mean probabilities"):
+        Votes(3, 2, "max_confidence").revise(lambda mean: mean)

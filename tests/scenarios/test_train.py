@@ -9,9 +9,10 @@ import yaml
 from safetensors import safe_open
 from typer.testing import CliRunner
 
+import point2node
 from point2node.cli.main import app
 from point2node.engine.training import FINAL_FILES
-from tests.scenarios.stores import QUICK
+from tests.scenarios.stores import QUICK, toy_cloud
 
 
 def train(*arguments):
@@ -153,6 +154,25 @@ def test_shapes_and_a_modern_recipe_train_too(shape_store, tmp_path):
     assert found["units"] == 8
     assert found["protocol"]["unit"] == "shape"
     assert 0 <= found["single_vote"]["oa"] <= 1
+
+
+EVERYTHING = (
+    "features=[relative_rgb,normals,height]", "frame=block", "balance=0.5", "affine=0.1", "elastic=0.1", "holes=3",
+    "density=0.5", "mix=0.5", "smooth=true",
+)  # fmt: skip
+
+
+def test_every_feature_and_augmentation_trains_to_the_same_bytes_and_labels_a_plain_scan(room_store, tmp_path):
+    for name, workers in (("one", 0), ("two", 1)):
+        words = ("tiny", *QUICK, *EVERYTHING, f"num_workers={workers}", "--data", room_store, "--out", tmp_path / name)
+        result = train(*words)
+        assert result.exit_code == 0, result.output
+    assert (tmp_path / "one/last.safetensors").read_bytes() == (tmp_path / "two/last.safetensors").read_bytes()
+    scored = CliRunner().invoke(app, ["evaluate", str(tmp_path / "one"), "--json"])
+    assert json.loads(scored.stdout)["protocol"]["input"] == "xyz + relative_rgb + normals + height"
+    labelled = point2node.load(str(tmp_path / "one"))(toy_cloud(0).with_(rgb=None))
+    assert labelled.protocol["smooth"]
+    assert len(labelled) == 1500
 
 
 @pytest.mark.parametrize("model", ["pointnet", "pointnet2_ssg", "dgcnn"])

@@ -66,6 +66,10 @@ def predict(
     thin: Annotated[
         float, typer.Option(min=0.0, help="Metres: label one point in each such cube, and the others like it. Faster.")
     ] = 0.0,
+    smooth: Annotated[
+        bool | None,
+        typer.Option("--smooth/--no-smooth", help="Average over smooth surfaces; by default as the weights say."),
+    ] = None,
     memory: Annotated[
         float | None, typer.Option(min=0.1, help="GB to stay below; by default 60 % of what is free.")
     ] = None,
@@ -83,7 +87,7 @@ def predict(
 
     if memory is not None and not math.isfinite(memory):
         raise InputError("--memory", expected="a number of GB", found=str(memory))
-    options = Options(scale, up.value, color, votes, thin, None if memory is None else int(memory * 1e9))
+    options = Options(scale, up.value, color, votes, thin, smooth, None if memory is None else int(memory * 1e9))
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
     labeller = Labeller(load_trained(weights))
     failed = 0

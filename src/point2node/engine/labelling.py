@@ -25,6 +25,7 @@ from point2node.engine.working import WeightsAtWork
 from point2node.geometry.blocks import BlockRules, cut_blocks, widen
 from point2node.geometry.neighbours import k_nearest_neighbours
 from point2node.geometry.sampling import grid_sampling
+from point2node.geometry.smoothing import smooth_on_surfaces
 
 Report = Callable[[int, int, str], None]
 """Called with how many points are labelled, how many there are, and the name of what is being labelled."""
@@ -44,6 +45,8 @@ class Options:
     """How often every point is labelled, in other surroundings each time; twice, at two offsets, for each."""
     thin: float = 0.0
     """Metres: only one point in each cube of this edge is labelled, the others take the label of the nearest."""
+    smooth: bool | None = None
+    """Whether probabilities are averaged over smooth surfaces; None: as the weights say."""
     memory: int | None = None
     """Bytes to stay below; 60 % of what is free if not given."""
 
@@ -79,7 +82,8 @@ class Labeller(WeightsAtWork):
         options = options or Options()
         placement = place(cloud, options.scale, options.up, name)
         chosen = self._choose(placement, options.thin)
-        plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory)
+        smooth = self._smooths(options)
+        plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory, smooth=smooth)
         rules = widen(self.trained.card.block_rules, placement.xyz[chosen], self.trained.card.points)
         found = self._label(
             placement, cloud, chosen, options, rules, plan, lambda done: report(done, len(chosen), name)
@@ -161,12 +165,17 @@ class Labeller(WeightsAtWork):
                 tiled=False,
                 heard=steps,
             )
+            if self._smooths(options):
+                votes.revise(partial(_smoothed, scene.xyz))
             target = strip[inside]
             labels[target], confidence[target] = votes.labels[inside], votes.confidence[inside]
             entropy[target] = votes.entropy[inside]
             done += len(inside)
         report(len(chosen))
         return labels, confidence, entropy
+
+    def _smooths(self, options: Options) -> bool:
+        return self.trained.card.smooth if options.smooth is None else options.smooth
 
     def _spread(
         self, placement: Placement, chosen: NDArray[np.int64], found: tuple[Array, Array, Array]
@@ -192,6 +201,7 @@ class Labeller(WeightsAtWork):
             "offsets": f"0 and {rules.side / 2:g} m",
             "votes": options.votes,
             "rule": "mean_probability",
+            "smooth": self._smooths(options),
             "colour": colour,
             "scale": options.scale,
             "up": options.up,
@@ -205,6 +215,12 @@ def _features_of(
 ) -> NDArray[np.float32] | None:
     """The features of some of a scene's ``points``, by their numbers among these."""
     return scene.features(points[numbers])
+
+
+def _smoothed(xyz: NDArray[np.float32], probabilities: torch.Tensor) -> torch.Tensor:
+    """Probabilities averaged along surfaces, sure ones before others."""
+    sure = probabilities.amax(dim=1).clamp_min(1e-6)
+    return smooth_on_surfaces(torch.from_numpy(xyz), probabilities, sure)
 
 
 class _Steps:

@@ -183,6 +183,8 @@ class Settings(BaseModel):
     """How votes decide: the prediction of highest confidence, or the mean of the probabilities."""
     voxel: float | None = Field(gt=0)
     """Metres; score voxels of this side instead of points."""
+    smooth: bool = False
+    """``predict``: whether probabilities are averaged over smooth surfaces before the labels are chosen."""
 
     # machine
     num_workers: int = Field(ge=0)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import torch
 from numpy.typing import NDArray
@@ -40,6 +42,13 @@ class Votes:
         better = better[np.argsort(confidence[better], kind="stable")]  # … is then written last, as is the surest
         self._confidence[numbers[better]] = confidence[better]
         self._label[numbers[better]] = label[better]
+
+    def revise(self, change: Callable[[Tensor], Tensor]) -> None:
+        """Put others in the place of the mean probabilities (points, classes), which no vote may follow."""
+        if self.rule == "max_confidence":
+            raise ValueError("only mean probabilities can be revised: the other rule keeps one prediction")
+        self._sums = change(self._sums / self._counts.clamp_min(1)[:, None])
+        self._counts.clamp_(max=1)
 
     @property
     def seen(self) -> NDArray[np.bool_]:

@@ -57,6 +57,8 @@ class WeightsCard(Strict):
     votes: int
     rule: Rule
     voxel: float | None
+    smooth: bool = False
+    """Whether ``predict`` averages probabilities over smooth surfaces unless told otherwise."""
     classes: tuple[ClassEntry, ...]
     ignored: tuple[int, ...]
     step: int = 0

@@ -14,6 +14,7 @@ from point2node.geometry.compiling import kernel
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.int64]
 
+POINTS_PER_TASK = 64  # enough to repay the small arrays that each task allocates
 SWEEPS = 12
 """More than Jacobi's method ever takes for a 3 × 3 matrix: it converges quadratically."""
 
@@ -21,42 +22,52 @@ SWEEPS = 12
 @kernel(parallel=True)
 def find_normals(points: Floats, neighbours: Integers, line: float) -> Floats:
     """Normals (M, 3) of points (M, 3), each fitted to its neighbours (M, K); 0 where these lie on a line."""
-    total, k = neighbours.shape
+    total = len(neighbours)
     normals = np.zeros((total, 3), points.dtype)
-    for p in prange(total):
-        matrix, vectors, middle = np.zeros((3, 3)), np.eye(3), np.zeros(3)
-        for i in range(k):
-            for axis in range(3):
-                middle[axis] += points[neighbours[p, i], axis]
-        middle /= k
-        for i in range(k):
-            x = points[neighbours[p, i], 0] - middle[0]
-            y = points[neighbours[p, i], 1] - middle[1]
-            z = points[neighbours[p, i], 2] - middle[2]
-            matrix[0, 0] += x * x
-            matrix[0, 1] += x * y
-            matrix[0, 2] += x * z
-            matrix[1, 1] += y * y
-            matrix[1, 2] += y * z
-            matrix[2, 2] += z * z
-        _diagonalise(matrix, vectors)
-        low, high = 0, 0
-        for axis in range(1, 3):
-            low = axis if matrix[axis, axis] < matrix[low, low] else low
-            high = axis if matrix[axis, axis] >= matrix[high, high] else high
-        if low == high or matrix[3 - low - high, 3 - low - high] <= line * matrix[high, high]:
-            continue
-        x, y, z = vectors[0, low], vectors[1, low], vectors[2, low]
-        sign = -1.0 if z < 0 or (z == 0 and (y < 0 or (y == 0 and x < 0))) else 1.0
-        normals[p, 0], normals[p, 1], normals[p, 2] = sign * x, sign * y, sign * z
+    for task in prange((total + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
+        matrix, vectors, middle = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+        for p in range(task * POINTS_PER_TASK, min((task + 1) * POINTS_PER_TASK, total)):
+            _sum_squares(points, neighbours[p], middle, matrix)
+            _diagonalise(matrix, vectors)
+            low, high = 0, 0
+            for axis in range(1, 3):
+                low = axis if matrix[axis, axis] < matrix[low, low] else low
+                high = axis if matrix[axis, axis] >= matrix[high, high] else high
+            if low == high or matrix[3 - low - high, 3 - low - high] <= line * matrix[high, high]:
+                continue
+            x, y, z = vectors[0, low], vectors[1, low], vectors[2, low]
+            sign = -1.0 if z < 0 or (z == 0 and (y < 0 or (y == 0 and x < 0))) else 1.0
+            normals[p, 0], normals[p, 1], normals[p, 2] = sign * x, sign * y, sign * z
     return normals
 
 
 @kernel()
+def _sum_squares(points: Floats, around: Integers, middle: Floats, matrix: Floats) -> None:
+    """Write the upper triangle of Σ (p − p̄)(p − p̄)ᵀ over the points ``around``, whose mean p̄ is written too."""
+    middle[:] = 0.0
+    matrix[:] = 0.0
+    for other in around:
+        for axis in range(3):
+            middle[axis] += points[other, axis]
+    middle /= len(around)
+    for other in around:
+        x, y, z = points[other, 0] - middle[0], points[other, 1] - middle[1], points[other, 2] - middle[2]
+        matrix[0, 0] += x * x
+        matrix[0, 1] += x * y
+        matrix[0, 2] += x * z
+        matrix[1, 1] += y * y
+        matrix[1, 2] += y * z
+        matrix[2, 2] += z * z
+
+
+@kernel()
 def _diagonalise(matrix: Floats, vectors: Floats) -> None:
-    """Jacobi's method: turn the upper triangle of a symmetric matrix into its eigenvalues, and the unit matrix into its
-    eigenvectors, as columns.
+    """Jacobi's method: turn the diagonal of a symmetric matrix, given by its upper triangle, into its eigenvalues, and
+    write its eigenvectors, as columns.
     """
+    for i in range(3):
+        for j in range(3):
+            vectors[i, j] = 1.0 if i == j else 0.0
     scale = matrix[0, 0] + matrix[1, 1] + matrix[2, 2]
     for _ in range(SWEEPS):
         if abs(matrix[0, 1]) + abs(matrix[0, 2]) + abs(matrix[1, 2]) <= 1e-15 * scale:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import math
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from point2node.core.errors import InputError
 from point2node.geometry.compute_path import ComputePath, uses_kernel
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normal_kernels import find_normals
@@ -22,23 +21,39 @@ LINE = 1e-6
 """Where the second largest extent of the neighbours is so small a share of the largest, they lie on a line."""
 
 
+@dataclass(frozen=True)
+class SurfaceCells:
+    """A cloud of N points as the mean points of M occupied cells, with the normals of the surface there."""
+
+    number: Tensor
+    """(N,) the cell of each point."""
+    means: Tensor
+    """(M, 3)."""
+    normals: Tensor
+    """(M, 3), of unit length; 0 where the neighbours of a cell lie on a line or in one place."""
+
+
 def estimate_normals(xyz: Tensor, *, cell: float = CELL, path: ComputePath = "auto") -> Tensor:
-    """Unit normals (N, 3) of one cloud (N, 3); their sign says nothing: the first of z, y, x that is not 0 is positive.
+    """Unit normals (N, 3) of one cloud (N, 3): those of the cells of ``find_surface``, whose arguments these are."""
+    if not len(xyz):
+        return torch.zeros_like(xyz)
+    surface = find_surface(xyz, cell=cell, path=path)
+    return surface.normals[surface.number]
+
+
+def find_surface(xyz: Tensor, *, cell: float = CELL, path: ComputePath = "auto") -> SurfaceCells:
+    """The cells of one cloud (N, 3) and their normals, whose sign says nothing: the first of z, y, x that is not 0 is
+    positive.
 
     The points of each cubic cell of side ``cell`` are replaced by their mean, so that the result does not depend on the
     density of a scan. A cell's normal is the direction in which its nearest cells spread least: the eigenvector of the
-    smallest eigenvalue of Σ (p − p̄)(p − p̄)ᵀ. Points get the normal of their cell. Where neighbours lie on a line or in
-    one place, the normal is 0.
+    smallest eigenvalue of Σ (p − p̄)(p − p̄)ᵀ.
 
     Args:
-        xyz: float32 or float64, in metres.
+        xyz: float32 or float64, in metres; at least one point.
         cell: metres.
         path: "cpu" for the numba kernel, "torch" for pure torch, "auto" to choose by device.
     """
-    if not (math.isfinite(cell) and cell > 0):
-        raise InputError("cell", expected="a finite side above 0", found=str(cell))
-    if not len(xyz):
-        return torch.zeros_like(xyz)
     first, number = grid_sampling(xyz, cell, path=path)
     shifted = (xyz - xyz[first][number]).double()  # near 0: no digits are lost far from the origin
     counts = torch.bincount(number, minlength=len(first))[:, None]
@@ -49,11 +64,11 @@ def estimate_normals(xyz: Tensor, *, cell: float = CELL, path: ComputePath = "au
         match_torch_threads()
         normals = torch.from_numpy(find_normals(means.contiguous().numpy(), neighbours.contiguous().numpy(), LINE))
     else:
-        normals = _find_normals_in_torch(means, neighbours)
-    return normals[number]
+        normals = find_normals_in_torch(means, neighbours)
+    return SurfaceCells(number, means, normals)
 
 
-def _find_normals_in_torch(points: Tensor, neighbours: Tensor) -> Tensor:
+def find_normals_in_torch(points: Tensor, neighbours: Tensor) -> Tensor:
     """The kernel's twin: normals (M, 3) of points (M, 3) with neighbours (M, K)."""
     around = points[neighbours].double()
     centred = around - around.mean(dim=1, keepdim=True)

@@ -1,0 +1,76 @@
+"""Values at the points of a cloud, averaged along smooth surfaces: kernels on the CPU, torch on any other device."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from point2node.geometry.compute_path import ComputePath, uses_kernel
+from point2node.geometry.neighbours import nearest_indices
+from point2node.geometry.normals import find_surface
+from point2node.geometry.smoothing_kernels import link_surface, spread
+from point2node.geometry.threads import match_torch_threads
+
+NEIGHBOURS = 24
+"""Cells around one that it may be linked to: about 8 cm to each side."""
+ALIKE = math.cos(math.radians(18))
+"""Cosine of the largest angle between the normals of linked cells."""
+OFFSET = 0.03
+"""Metres: how far a linked cell may lie off the plane of the other."""
+ROUNDS = 32
+"""Averages one after the other: together they reach about half a metre along a surface."""
+
+
+def smooth_on_surfaces(
+    xyz: Tensor, values: Tensor, weights: Tensor, *, rounds: int = ROUNDS, path: ComputePath = "auto"
+) -> Tensor:
+    """Values (N, C) averaged over the surface that each point lies on, and not across its edges.
+
+    The points of each 3 cm cell become one, with the weighted mean of their values and the mean of their weights.
+    Cell j is linked to cell i if it is among the nearest, their normals differ by less than 18°, and it lies less than
+    3 cm off the plane of i; every cell is linked to itself. Then, ``rounds`` times: vᵢ ← Σⱼ wⱼ vⱼ / Σⱼ wⱼ over the
+    links of i. At the end points have the values of their cell.
+
+    Args:
+        xyz: (N, 3), in metres, in the dtype of the values.
+        values: (N, C), such as probabilities.
+        weights: (N,), above 0: how much a point's values count, such as their confidence.
+        rounds: how often.
+        path: "cpu" for the numba kernels, "torch" for pure torch, "auto" to choose by device.
+    """
+    if not len(xyz):
+        return values
+    surface = find_surface(xyz, path=path)
+    number, cells = surface.number, len(surface.means)
+    totals = weights.new_zeros(cells).index_add_(0, number, weights)
+    means = values.new_zeros(cells, values.shape[1]).index_add_(0, number, values * weights[:, None]) / totals[:, None]
+    cell_weights = totals / torch.bincount(number, minlength=cells)
+    neighbours = nearest_indices(surface.means[None], surface.means[None], NEIGHBOURS, path=path)[0]
+    if uses_kernel(path, xyz):
+        match_torch_threads()
+        links = link_surface(surface.means.numpy(), surface.normals.numpy(), neighbours.numpy(), ALIKE, OFFSET)
+        found = means.numpy()
+        for _ in range(rounds):
+            found = spread(found, cell_weights.numpy(), links)
+        return torch.from_numpy(found)[number]
+    linked_weights = _links_in_torch(surface.means, surface.normals, neighbours) * cell_weights[neighbours]
+    for _ in range(rounds):
+        means = spread_in_torch(means, neighbours, linked_weights)
+    return means[number]
+
+
+def spread_in_torch(values: Tensor, neighbours: Tensor, weights: Tensor) -> Tensor:
+    """The kernel's twin: the mean of the values (M, C) of neighbours (M, K), weighted; a weight of 0 is no link."""
+    shares = weights / weights.sum(dim=1, keepdim=True)
+    columns = [(shares * column[neighbours]).sum(dim=1) for column in values.unbind(1)]  # (M, K, C) would be large
+    return torch.stack(columns, dim=1)
+
+
+def _links_in_torch(points: Tensor, normals: Tensor, neighbours: Tensor) -> Tensor:
+    """(M, K) bool: which neighbours a cell is linked to."""
+    alike = (normals[:, None] * normals[neighbours]).sum(dim=-1).abs() >= ALIKE
+    offset = ((points[neighbours] - points[:, None]) * normals[:, None]).sum(dim=-1).abs()
+    itself = neighbours == torch.arange(len(points), device=points.device)[:, None]
+    return (alike & (offset <= OFFSET)) | itself
