@@ -35,7 +35,7 @@ def photograph(
         surfaces.origin,
         surfaces.frame,
         np.linalg.inv(surfaces.frame),
-        surfaces.taper,
+        surfaces.form,
         surfaces.material,
         lamps,
         shadows,

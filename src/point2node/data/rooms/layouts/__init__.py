@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from point2node.data.rooms.layouts.other_rooms import copy_room, corridor, lobby, lounge, storage
 from point2node.data.rooms.layouts.work_rooms import auditorium, conference_room, office, open_office, seminar_room
 from point2node.data.rooms.room import Room
+from point2node.data.rooms.scanners import SHARES_AT_HOME, SHARES_AT_WORK
 from point2node.data.rooms.styles import Style
 
 LAYOUTS: tuple[Style[Room], ...] = (
@@ -18,4 +22,9 @@ LAYOUTS: tuple[Style[Room], ...] = (
     Style("lobby", lobby, 0.8),
     Style("auditorium", auditorium, 0.5),
     Style("seminar_room", seminar_room, 0.8, held_out=True),
+)
+
+HOMES: frozenset[str] = frozenset()
+SCANNER_SHARES: Mapping[str, tuple[float, ...]] = MappingProxyType(
+    {layout.name: SHARES_AT_HOME if layout.name in HOMES else SHARES_AT_WORK for layout in LAYOUTS}
 )
