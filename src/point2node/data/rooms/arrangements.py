@@ -63,9 +63,7 @@ def table_with_chairs(room: Room, table: Piece, chairs: str, *, ends: bool = Fal
     room.stand(table, x, y, yaw)
     place = (x, y, yaw)
     seat_around(room, table, place, chairs, ends=ends)
-    used: list[Floats] = []
-    for _ in range(room.rng.integers(0, 2 + int(3 * size[0]))):
-        room.put_on(table, place, room.pick("desk_item"), used)
+    lay_things(room, table, place, "desk_item", int(room.rng.integers(0, 2 + int(3 * size[0]))))
     return True
 
 
@@ -89,10 +87,15 @@ def shelves(room: Room, purpose: str, count: int) -> None:
     for _ in range(count):
         case = room.pick(purpose)
         place = room.stand_at_wall(case, front=0.4)
-        if place and case.tops and case.size[2] < 2.0:
-            used: list[Floats] = []
-            for _ in range(room.rng.integers(1, 8)):
-                room.put_on(case, place, room.pick("shelf_top"), used)
+        if place and case.size[2] < 2.0:
+            lay_things(room, case, place, "shelf_top", int(room.rng.integers(1, 8)))
+
+
+def lay_things(room: Room, host: Piece, place: Place, purpose: str, count: int) -> None:
+    """Things of a purpose on the tops of a piece that stands at a place."""
+    used: list[Floats] = []
+    for _ in range(count):
+        room.put_on(host, place, room.pick(purpose), used)
 
 
 def seating_group(room: Room) -> bool:

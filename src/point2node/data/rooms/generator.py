@@ -70,7 +70,7 @@ def generate_room(
 def describe_room(
     seed: int, index: int, *, styles: Styles = "train", settings: RoomSettings | None = None
 ) -> RoomDescription:
-    """Layout, scanner and styles of the room that ``generate_room`` gives for the same arguments; nothing is scanned."""
+    """Layout, scanner and styles of the room that ``generate_room`` gives for the same arguments; not scanned."""
     settings = settings or RoomSettings()
     scene = build_scene(_generators(seed, index, styles, settings)[0], styles, settings)
     return RoomDescription(scene.layout, scene.scanner, scene.styles)

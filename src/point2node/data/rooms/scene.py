@@ -49,8 +49,11 @@ def build_scene(rng: Generator, styles: Styles, settings: RoomSettings) -> Scene
     layout = choose_style(choices, styles, rng)
     scanner = choose_scanner(rng, SCANNER_SHARES[layout.name], settings.scanners)
     room = layout.build(rng, styles)
-    shell = [build_floor(rng, room.outline), build_ceiling(rng, room.outline, room.height)]
-    shell += build_walls(rng, room.walls, room.openings, room.height)
+    shell = [
+        build_floor(rng, room.outline, room.openings),
+        build_ceiling(rng, room.outline, room.height, room.rise, room.holes, room.openings),
+        *build_walls(rng, room.walls, room.openings, room.height + room.rise, room.finish),
+    ]
     return assemble(layout.name, scanner, room, [*shell, *room.pieces], _place_lamps(rng, room))
 
 
@@ -61,7 +64,7 @@ def assemble(layout: str, scanner: str, room: Room, pieces: list[Piece], lamps: 
         scanner=scanner,
         styles=tuple(piece.style for piece in pieces if piece.style),
         outline=room.outline,
-        height=room.height,
+        height=room.height + room.rise,
         plan=room.plan,
         surfaces=join([piece.surfaces for piece in pieces]),
         piece=np.repeat(np.arange(len(pieces), dtype=np.int32), [len(piece.surfaces) for piece in pieces]),

@@ -27,7 +27,7 @@ def office(rng: Generator, styles: Styles) -> Room:
     room = start_room(
         rng,
         styles,
-        vary(rng, rng.uniform(3.0, 7.0), rng.uniform(3.0, 6.0)),
+        vary(rng, rng.uniform(2.6, 7.0), rng.uniform(2.4, 5.5)),
         doors=int(rng.integers(1, 3)),
         windows=int(rng.integers(0, 5)),
     )
@@ -36,9 +36,13 @@ def office(rng: Generator, styles: Styles) -> Room:
         work_place(room)
     if rng.uniform() < 0.45:
         table_with_chairs(room, room.pick("small_table"), "meeting_chair")
-    if rng.uniform() < 0.2:
+    if rng.uniform() < 0.35:
         seating_group(room)
-    shelves(room, "bookcase", int(rng.integers(4, 12)))
+    for _ in range(rng.integers(0, 3)):
+        room.stand_somewhere(room.pick("easy_chair"))
+    shelves(room, "bookcase", int(rng.integers(3, 10)))
+    if rng.uniform() < 0.35:
+        room.hang(room.pick("wall_shelf"), rng.uniform(0.9, 1.4))
     spare_chairs(room, int(rng.integers(2, 9)))
     return finish_room(room, wall_items=int(rng.integers(1, 8)), floor_items=int(rng.integers(6, 20)))
 
