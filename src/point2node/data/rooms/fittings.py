@@ -38,7 +38,7 @@ def start_room(
     """
     rise = float(rng.uniform(0.4, 1.6)) if rng.uniform() < SLOPED else 0.0
     room = Room(outline, height or _draw_height(rng), styles, rng, rise)
-    if not rise and rng.uniform() < 0.2 * structure:
+    if not rise and rng.uniform() < 0.35 * structure:
         _add_soffit(room)
     for number in range(doors):
         for _ in range(3 if number == 0 else 1):
@@ -147,7 +147,7 @@ def _add_structure(room: Room, factor: float) -> None:
                 room.stand_somewhere(column, aligned=True, gap=0.5)
     if rng.uniform() < 0.12:
         room.stand_at_wall(build_stub(rng, rng.uniform(0.4, 1.6), room.height, room.finish), front=0.5)
-    if rng.uniform() < 0.22 * factor:
+    if rng.uniform() < 0.28 * factor:
         _add_beams(room, low, high)
 
 

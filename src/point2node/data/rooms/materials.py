@@ -56,7 +56,7 @@ def any_colour(rng: Generator, saturation: float = 0.6, darkest: float = 0.1) ->
 def paint(rng: Generator) -> Material:
     """Walls, ceilings, doors and furniture: mostly off-white or grey, at times a strong colour."""
     if rng.uniform() < 0.25:
-        colour = any_colour(rng, 0.9)
+        colour = any_colour(rng, 0.9, 0.3)
     else:
         colour = colorsys.hsv_to_rgb(rng.uniform(0.05, 0.18), rng.uniform(0, 0.18), rng.uniform(0.6, 0.97))
     return Material(colour, Texture.BLOTCHES, rng.uniform(0.2, 0.9), rng.uniform(0.02, 0.14))

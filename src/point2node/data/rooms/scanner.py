@@ -15,10 +15,9 @@ from point2node.data.rooms.return_kernels import report_returns
 from point2node.data.rooms.scanners import Scanner
 from point2node.data.rooms.surfaces import DISC, QUAD, Floats, Surfaces
 
-BLIND_FROM = (0.9, 1.4)  # radians below the horizon, where the tripod hides the floor
 PICTURE = (0.7, 0.53)  # tangents of half the angles of view of a camera in the hand
-DOWNWARDS = (0.15, 0.6)  # radians: how far it looks down on average, drawn per room
-GLANCES_UP = 0.03  # share of the pictures that look up
+DOWNWARDS = (0.2, 0.65)  # radians: how far it looks down on average, drawn per room
+LOOKS_UP, GLANCES = 0.35, 0.08  # share of the rooms in which it ever looks up, and of the pictures there that do
 JUMP, LARGEST_JUMP = 0.15, 0.05  # probability that tracking was lost once, and metres by which it came back wrong
 _X, _Y, _Z = np.eye(3)
 # right, up and forward of the six faces of the cube around a scanner
@@ -75,7 +74,7 @@ def scan(rng: Generator, surfaces: Surfaces, positions: Floats, scanner: Scanner
             rng.normal(0, scanner.pose_error, positions.shape),
         )
         borders = 0, 0
-        lowest = -math.sin(rng.uniform(*BLIND_FROM))
+        lowest = -math.sin(rng.uniform(*scanner.blind_from))
     depths, surface = first_hits(rng, surfaces, positions, faces, slopes, borders)
     reported, returned = report_returns(
         depths,
@@ -134,7 +133,8 @@ def _pictures(rng: Generator, positions: int, views: int) -> Floats:
         math.tau / views
     )
     pitch = rng.normal(-rng.uniform(*DOWNWARDS), 0.25, yaw.shape)
-    pitch = np.where(rng.uniform(size=yaw.shape) < GLANCES_UP, rng.uniform(0.2, 0.9, yaw.shape), pitch)
+    glances = GLANCES if rng.uniform() < LOOKS_UP else 0.0
+    pitch = np.where(rng.uniform(size=yaw.shape) < glances, rng.uniform(0.2, 0.9, yaw.shape), pitch)
     roll = rng.normal(0, 0.07, yaw.shape)
     forward = np.stack([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), np.sin(pitch)], axis=-1)
     level = np.stack([np.sin(yaw), -np.cos(yaw), np.zeros_like(yaw)], axis=-1)

@@ -33,6 +33,8 @@ class Scanner:
     """Share of the rays at a depth edge that report a range between foreground and background."""
     reach: Range
     """The longest range."""
+    blind_from: Range = (1.2, 1.45)
+    """Radians below the horizon at which the tripod hides the floor."""
     views: int = 0
     """Pictures taken at each position by a camera in the hand; 0 for all directions from a tripod."""
     blur: Range = (0.0, 0.0)
@@ -55,12 +57,12 @@ SCANNERS: Mapping[str, Scanner] = MappingProxyType(
     {
         # depth cameras on a tripod that turns, their pictures fused: complete, smooth, even
         "panoramic": Scanner(
-            ray_step=0.45,
+            ray_step=0.5,
             positions=(3, 7),
             area_each=4.5,
             eye_height=(1.2, 1.65),
-            range_noise=(0.0001, 0.0006),
-            pose_error=0.001,
+            range_noise=(0.00005, 0.0004),
+            pose_error=0.0006,
             mixed_pixels=0.0,
             reach=(8.0, 14.0),
             blur=(0.3, 1.5),
@@ -79,24 +81,25 @@ SCANNERS: Mapping[str, Scanner] = MappingProxyType(
             pose_error=0.003,
             mixed_pixels=0.35,
             reach=(40.0, 60.0),
+            blind_from=(0.9, 1.3),
             density=(0.7, 1.2),
         ),
         # a depth camera in the hand, fused while walking: bumps, holes, drift, few ceilings
         "handheld": Scanner(
-            ray_step=0.6,
-            positions=(5, 14),
-            area_each=1.0,
+            ray_step=0.8,
+            positions=(4, 12),
+            area_each=1.4,
             eye_height=(1.1, 1.65),
-            range_noise=(0.0008, 0.003),
-            pose_error=0.003,
+            range_noise=(0.0006, 0.002),
+            pose_error=0.002,
             mixed_pixels=0.02,
-            reach=(3.0, 5.5),
+            reach=(2.8, 5.0),
             views=5,
             blur=(0.3, 1.5),
             bridged=(0.02, 0.12),
-            ripples=(0.001, 0.004),
+            ripples=(0.0005, 0.003),
             swell=(0.005, 0.05),
-            density=(1.0, 1.5),
+            density=(1.25, 1.9),
             lost_ceiling=0.3,
         ),
     }

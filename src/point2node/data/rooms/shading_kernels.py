@@ -22,6 +22,7 @@ Triple = tuple[float, float, float]
 
 GREY_WEIGHTS = (0.3, 0.59, 0.11)
 SHADOW = 0.25  # share of a lamp's light that reaches its shadow by way of the walls
+MIDDLE = 0.45  # the brightness that contrast leaves as it is
 CORNER_REACH = 0.35  # metres: how far the darkness of a corner reaches
 
 
@@ -95,14 +96,20 @@ def shade(
 
 
 @kernel(parallel=True)
-def develop(light: Array, scan: Array, gains: Array, saturation: float, noise: float, key: np.uint64) -> Array:
-    """Light (N, 3) as eight-bit colours: exposed by the gains (S, 3) of its scan, (de)saturated, with sensor noise."""
+def develop(
+    light: Array, scan: Array, gains: Array, saturation: float, contrast: float, noise: float, key: np.uint64
+) -> Array:
+    """Light (N, 3) as eight-bit colours: exposed by the gains (S, 3) of its scan, with a camera's curve and noise.
+
+    The curve raises brightness around ``MIDDLE`` to the power ``contrast``.
+    """
     colours = np.empty(light.shape, np.uint8)
     for n in prange(len(light)):
         r, g, b = light[n, 0] * gains[scan[n], 0], light[n, 1] * gains[scan[n], 1], light[n, 2] * gains[scan[n], 2]
         grey = GREY_WEIGHTS[0] * r + GREY_WEIGHTS[1] * g + GREY_WEIGHTS[2] * b
+        curve = (max(grey, 0.01) / MIDDLE) ** (contrast - 1.0)
         for k, value in ((0, r), (1, g), (2, b)):
-            value = grey + saturation * (value - grey) + noise * normal(mix(key, 3 * n + k))
+            value = max(0.0, grey + saturation * (value - grey)) * curve + noise * normal(mix(key, 3 * n + k))
             colours[n, k] = np.uint8(255.0 * min(1.0, max(0.0, value)))
     return colours
 

@@ -16,7 +16,7 @@ Leaf = Callable[[float, float], Surfaces]  # from the width and height, hinged a
 
 RECESS = (-0.015, 0.1)  # metres: how deep a closed leaf sits in the wall; less than 0 stands out of it
 # how often a leaf is closed, ajar, open or folded back to the wall, and by which angles in radians
-STATES = (0.55, 0.12, 0.23, 0.1)
+STATES = (0.5, 0.1, 0.3, 0.1)
 ANGLES = ((0.0, 0.0), (0.08, 0.5), (0.5, 1.75), (1.75, 3.0))
 OUTWARDS = 0.35  # share of the open leaves that open out of the room, by up to a right angle
 

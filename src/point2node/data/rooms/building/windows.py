@@ -14,7 +14,7 @@ from point2node.data.rooms.surfaces import Surfaces, box, join, quad
 
 # how panes answer: returns all over, in patches, few, and how often
 FILLED, PATCHY = 0.45, 0.3
-PATCH = (0.35, 0.9)  # metres
+PATCH = (0.25, 0.7)  # metres
 WAVY, LARGEST_WAVE = 0.4, 0.05  # share of the panes that a depth camera sees bent, and by how many metres
 
 

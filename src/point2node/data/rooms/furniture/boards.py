@@ -73,7 +73,7 @@ def flip_chart(rng: Generator) -> Piece:
 
 def _framed(rng: Generator, width: float, height: float, face: Material, frame: Material) -> Surfaces:
     """A panel with a frame around it, half a centimetre to four centimetres off the wall."""
-    edge, off, rim = rng.uniform(0.01, 0.05), rng.uniform(0.005, 0.04), rng.uniform(0.0, 0.012)
+    edge, off, rim = rng.uniform(0.01, 0.05), 0.004 + 0.036 * rng.beta(1, 2.5), rng.uniform(0.0, 0.01)
     parts = [box((width, off, height), (0, -off / 2, 0), face)]
     parts += [box((width, off + rim, edge), (0, -(off + rim) / 2, z), frame) for z in (0, height - edge)]
     parts += [box((edge, off + rim, height), (x * (width - edge) / 2, -(off + rim) / 2, 0), frame) for x in (-1, 1)]

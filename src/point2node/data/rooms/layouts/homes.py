@@ -32,9 +32,9 @@ def living_room(rng: Generator, styles: Styles) -> Room:
         room.stand_at_wall(room.pick("television_stand"), front=0.5)
     if rng.uniform() < 0.5:
         table_with_chairs(room, room.pick("small_table"), "dining_chair", gap=0.55)
-    shelves(room, "bookcase", int(rng.integers(0, 4)))
-    _cupboards(room, "home_cupboard", int(rng.integers(0, 3)))
-    return finish_room(_hang_shelves(room), wall_items=int(rng.integers(1, 8)), floor_items=0)
+    shelves(room, "bookcase", int(rng.integers(0, 5)))
+    _cupboards(room, "home_cupboard", int(rng.integers(0, 4)))
+    return finish_room(_hang_shelves(room), wall_items=int(rng.integers(2, 10)), floor_items=0)
 
 
 def bedroom(rng: Generator, styles: Styles) -> Room:
