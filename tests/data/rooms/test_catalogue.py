@@ -7,8 +7,11 @@ import pytest
 
 from point2node.data.rooms.building.doors import flush_door
 from point2node.data.rooms.building.openings import Surroundings
+from point2node.data.rooms.building.windows import casement
 from point2node.data.rooms.catalogue import OPENINGS, PIECES
+from point2node.data.rooms.furniture.padding import pad
 from point2node.data.rooms.materials import Material
+from point2node.data.rooms.surfaces import CUSHION, QUAD
 
 GREY = Material((0.5, 0.5, 0.5))
 SIZES = {
@@ -109,3 +112,20 @@ def test_a_window_fits_below_the_ceiling(style, height):
         window = style.build(np.random.default_rng(seed), Surroundings(GREY, 3.0, height))
         assert 0 < window.bottom < window.bottom + window.height < height
         assert abs(window.filling.extent[1][0] * 2 - window.width) < 0.1
+
+
+def test_panes_return_everywhere_in_patches_or_seldom():
+    answers = []
+    for seed in range(150):
+        window = casement(np.random.default_rng(seed), Surroundings(GREY, 4.0, 2.8)).filling
+        material = window.surfaces.material
+        answers.append((material[:, 6].max() > 0, material[:, 7].max() >= 0.6))
+    clear, patchy = np.mean(answers, axis=0)
+    assert 0.1 < clear < 0.5
+    assert 0.15 < patchy < 0.5
+
+
+def test_a_cushion_seat_is_rounder_than_a_box():
+    rng = np.random.default_rng(3)
+    kinds = [pad(rng, (0.5, 0.5, 0.1), (0, 0, 0.4), GREY, hard).kind[0] for hard in (0.0, 1.0)]
+    assert kinds == [CUSHION, QUAD]

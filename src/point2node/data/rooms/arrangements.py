@@ -99,12 +99,18 @@ def lay_things(room: Room, host: Piece, place: Place, purpose: str, count: int) 
 
 
 def seating_group(room: Room) -> bool:
-    """A sofa at a wall, often with a low table before it; false if there was no space."""
+    """A sofa at a wall, mostly with a low table before it or one at its side; false if there was no space."""
     sofa = room.pick("sofa")
     place = room.stand_at_wall(sofa, front=0.5)
     if place is None:
         return False
-    if room.rng.uniform() < 0.7:
+    if room.rng.uniform() < 0.35:
+        table = room.pick("side_table")
+        side = room.rng.choice([-1, 1]) * ((sofa.size[0] + table.size[0]) / 2 + 0.06)
+        x, y = in_room(place, np.array([side, sofa.extent[1][1] - table.size[1] / 2]))
+        if room.stand(table, x, y, place[2]):
+            room.put_on(table, (x, y, place[2]), room.pick("desk_item"), [])
+    if room.rng.uniform() < 0.8:
         table = room.pick("low_table")
         x, y = in_room(place, np.array([0.0, sofa.extent[0][1] - 0.3 - table.size[1] / 2]))
         if room.stand(table, x, y, place[2]):

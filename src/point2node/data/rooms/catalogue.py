@@ -29,6 +29,7 @@ _ARMCHAIR = Style("chair/armchair", chairs.armchair, 0.5)
 _TUB = Style("chair/tub", chairs.tub, 0.5)
 _FOLDING = Style("chair/folding", chairs.folding, 0.5)
 _FOUR_LEGGED_TABLE = Style("table/four_legged", tables.four_legged_table)
+_ROUNDED = Style("table/rounded", tables.rounded_table)
 _TRESTLE = Style("table/trestle", tables.trestle_table, held_out=True)
 _CUBE_GRID = Style("bookcase/cube_grid", bookcases.cube_grid, held_out=True)
 
@@ -71,11 +72,13 @@ PIECES: Mapping[str, tuple[Style[Piece], ...]] = MappingProxyType(
         ),
         "meeting_table": (
             Style("table/conference", tables.conference_table, 2.0),
+            _ROUNDED,
             _FOUR_LEGGED_TABLE,
             _TRESTLE,
         ),
-        "small_table": (Style("table/round", tables.round_table, 2.0), _FOUR_LEGGED_TABLE, _TRESTLE),
-        "low_table": (Style("table/low", tables.low_table),),
+        "small_table": (Style("table/round", tables.round_table, 1.5), _FOUR_LEGGED_TABLE, _ROUNDED, _TRESTLE),
+        "low_table": (Style("table/low", tables.low_table, 2.0), Style("table/side", tables.side_table), _ROUNDED),
+        "side_table": (Style("table/side", tables.side_table),),
         "sofa": (
             Style("sofa/boxy", sofas.boxy, 1.6),
             Style("sofa/soft", sofas.soft, 2.0),
@@ -259,7 +262,7 @@ OPENINGS: Mapping[str, tuple[Style[Opening], ...]] = MappingProxyType(
             Style("window/casement", windows.casement, 2.0),
             Style("window/ribbon", windows.ribbon),
             Style("window/full_height", windows.full_height, 0.6),
-            Style("window/whole_wall", windows.whole_wall, 0.8),
+            Style("window/whole_wall", windows.whole_wall, 1.3),
             Style("window/muntin", windows.muntin, held_out=True),
         ),
     }

@@ -172,9 +172,10 @@ def _add_lights(room: Room) -> None:
         for row in range(rows):
             share = (np.array([column, row]) + 0.5) / (columns, rows)
             x, y = low + share * (high - low)
-            if not inside(room.outline, x, y):
-                continue
             placed = light.placed(x, y, room.height, yaw)
+            corners = np.array(placed.extent)[:, :2]
+            if not inside(room.outline, corners[:, :1], corners[None, :, 1]).all():
+                continue
             if light.extent[1][2] > 0.02 and not _sink(room, placed):
                 continue
             room.pieces.append(placed)

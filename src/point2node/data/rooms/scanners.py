@@ -69,7 +69,7 @@ SCANNERS: Mapping[str, Scanner] = MappingProxyType(
             bridged=(0.03, 0.25),
             swell=(0.0, 0.02),
             density=(1.0, 1.25),
-            equal_objects=0.25,
+            equal_objects=0.4,
         ),
         # a terrestrial laser scanner: shadows, density that falls with distance, mixed pixels
         "laser": Scanner(

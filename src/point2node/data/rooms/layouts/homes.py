@@ -30,8 +30,12 @@ def living_room(rng: Generator, styles: Styles) -> Room:
         room.stand_somewhere(room.pick("easy_chair"))
     if rng.uniform() < 0.7:
         room.stand_at_wall(room.pick("television_stand"), front=0.5)
-    if rng.uniform() < 0.5:
+    for _ in range(rng.integers(0, 3)):
         table_with_chairs(room, room.pick("small_table"), "dining_chair", gap=0.55)
+    for _ in range(rng.integers(0, 4)):
+        room.stand_at_wall(room.pick("side_table"))
+    if rng.uniform() < 0.25:
+        work_place(room)
     shelves(room, "bookcase", int(rng.integers(0, 5)))
     _cupboards(room, "home_cupboard", int(rng.integers(0, 4)))
     return finish_room(_hang_shelves(room), wall_items=int(rng.integers(2, 10)), floor_items=0)
@@ -45,8 +49,10 @@ def bedroom(rng: Generator, styles: Styles) -> Room:
         room.stand_at_wall(room.pick("bed"), front=0.3)
     _cupboards(room, "low_cupboard", int(rng.integers(0, 4)))
     _cupboards(room, "home_cupboard", int(rng.integers(0, 4)))
-    if rng.uniform() < 0.5:
+    if rng.uniform() < 0.7:
         work_place(room)
+    for _ in range(rng.integers(0, 3)):
+        room.stand_at_wall(room.pick("side_table"))
     if rng.uniform() < 0.3:
         room.stand_at_wall(room.pick("sofa"), front=0.4)
     shelves(room, "bookcase", int(rng.integers(0, 3)))

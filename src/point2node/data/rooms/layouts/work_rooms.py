@@ -29,13 +29,13 @@ def office(rng: Generator, styles: Styles) -> Room:
         styles,
         vary(rng, rng.uniform(2.6, 7.0), rng.uniform(2.4, 5.5)),
         doors=int(rng.integers(1, 4)),
-        windows=int(rng.integers(0, 5)),
+        windows=int(rng.integers(1, 5)),
     )
     maybe_board(room, 0.85)
     maybe_board(room, 0.25)
     for _ in range(rng.integers(2, 7)):
         work_place(room)
-    if rng.uniform() < 0.45:
+    if rng.uniform() < 0.6:
         table_with_chairs(room, room.pick("small_table"), "meeting_chair")
     if rng.uniform() < 0.45:
         seating_group(room)
