@@ -43,11 +43,35 @@ def equip_desk(room: Room, desk: Piece, place: Place) -> None:
             front = np.array([x, top.low[1] + 0.13])
             room.set_on(place, room.pick("keyboard"), front, top.height)
             used.append(np.array([*front, 0.25]))
-    for _ in range(rng.integers(3, 14)):
+    for _ in range(rng.integers(3, 18)):
         room.put_on(desk, place, room.pick("desk_item"), used)
     if rng.uniform() < 0.4:  # under the desk, beside the knees
         side = top.low[0] + 0.25 if middle > 0 else top.high[0] - 0.25
         room.set_on(place, room.pick("under_desk"), np.array([side, top.high[1] - 0.3]), 0.0)
+
+
+def worktop_along_wall(room: Room) -> bool:
+    """A worktop as long as most of a wall, covered with things, with chairs before and computers below it."""
+    rng, wall = room.rng, room.random_wall()
+    for share in (0.9, 0.65, 0.45):
+        desk = room.pick("row_desk", width=max(1.2, share * wall.length - 0.3), depth=rng.uniform(0.5, 0.8))
+        place = room.stand_at_wall(desk, front=0.5)
+        if place is not None:
+            break
+    else:
+        return False
+    top = desk.tops[0]
+    for x in np.arange(top.low[0] + 0.5, top.high[0] - 0.3, rng.uniform(0.8, 1.5)):
+        if rng.uniform() < 0.7:
+            _seat(room, room.pick("desk_chair"), place, (float(x), top.low[1]), rng.uniform(-0.4, 0.2))
+        if rng.uniform() < 0.6:
+            room.set_on(place, room.pick("under_desk"), np.array([x + 0.35, top.high[1] - 0.3]), 0.0)
+    used: list[Floats] = []
+    for _ in range(rng.integers(0, 1 + int(desk.size[0]))):
+        room.put_on(desk, place, room.pick("screen"), used)
+    for _ in range(int(desk.size[0] * rng.uniform(2, 9))):
+        room.put_on(desk, place, room.pick("desk_item"), used)
+    return True
 
 
 def table_with_chairs(room: Room, table: Piece, chairs: str, *, ends: bool = False, gap: float = 0.7) -> bool:

@@ -127,6 +127,9 @@ PIECES: Mapping[str, tuple[Style[Piece], ...]] = MappingProxyType(
             Style("clutter/carton", desk_items.carton),
             Style("clutter/printer", desk_items.printer, 0.5),
             Style("clutter/pot_plant", desk_items.pot_plant, 0.6),
+            Style("clutter/bag", floor_items.bag, 0.4),
+            Style("clutter/heap", home_items.heap, 0.4),
+            Style("clutter/basket", home_items.basket, 0.3),
         ),
         "shelf_top": (
             Style("clutter/carton", desk_items.carton, 3.0),

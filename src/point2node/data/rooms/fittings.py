@@ -135,7 +135,7 @@ def _add_structure(room: Room, factor: float) -> None:
     """Columns in corners, half in the walls or free, a stub of a wall, beams from wall to wall."""
     rng, low, high = room.rng, room.outline.min(axis=0), room.outline.max(axis=0)
     large = np.prod(high - low) > 35
-    if rng.uniform() < (0.75 if large else 0.45) * factor:
+    if rng.uniform() < (0.75 if large else 0.55) * factor:
         for _ in range(rng.integers(1, 6 if large else 3)):
             column = room.pick("column", height=room.height, finish=room.finish)
             drawn = rng.uniform()

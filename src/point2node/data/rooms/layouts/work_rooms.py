@@ -15,6 +15,7 @@ from point2node.data.rooms.arrangements import (
     spare_chairs,
     table_with_chairs,
     work_place,
+    worktop_along_wall,
 )
 from point2node.data.rooms.fittings import finish_room, start_room
 from point2node.data.rooms.outlines import rectangle, vary
@@ -33,7 +34,9 @@ def office(rng: Generator, styles: Styles) -> Room:
     )
     maybe_board(room, 0.85)
     maybe_board(room, 0.25)
-    for _ in range(rng.integers(2, 7)):
+    for _ in range(rng.integers(0, 3)):
+        worktop_along_wall(room)
+    for _ in range(rng.integers(1, 6)):
         work_place(room)
     if rng.uniform() < 0.6:
         table_with_chairs(room, room.pick("small_table"), "meeting_chair")
