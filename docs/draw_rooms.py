@@ -26,15 +26,15 @@ Array = NDArray[Any]
 IMAGE = Path(__file__).parent / "images" / "rooms.png"
 SEED = 7
 ROOMS = (
-    ("office", "panoramic", 20),
-    ("conference_room", "panoramic", 24),
-    ("corridor", "panoramic", 25),
+    ("office", "panoramic", 33),
+    ("conference_room", "panoramic", 33),
+    ("corridor", "panoramic", 30),
     ("open_office", "laser", 25),
-    ("lounge", "laser", 24),
-    ("storage", "laser", 26),
-    ("living_room", "handheld", 20),
-    ("bedroom", "handheld", 21),
-    ("kitchen", "handheld", 22),
+    ("lounge", "laser", 33),
+    ("storage", "laser", 34),
+    ("living_room", "handheld", 36),
+    ("bedroom", "handheld", 37),
+    ("kitchen", "handheld", 34),
 )
 RAY_STEP = {"panoramic": 0.25, "laser": 0.2, "handheld": 0.35}
 COLUMNS = 3
@@ -44,7 +44,7 @@ COLUMN, FRONT = 0.2, 0.45  # metres: how finely, and how deep, the wall towards 
 HANGING = [entry.value for entry in S3DIS if entry.name in ("clutter", "beam")]
 WALL = next(entry.value for entry in S3DIS if entry.name == "wall")
 SHELL = [entry.value for entry in S3DIS if entry.name in ("wall", "door", "window", "board", "column", "beam")]
-BACKGROUND = 255
+BACKGROUND = 232
 COLOURS = np.array([entry.colour for entry in S3DIS], np.uint8)
 
 

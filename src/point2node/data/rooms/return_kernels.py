@@ -81,7 +81,7 @@ def report_returns(
 
             depth = depth_of_face[j, i]
             deviation = noise * (1.0 + 0.3 * depth * length) * min(3.0, 0.6 + 0.4 / facing)
-            if uniform(mix(drawn, 1)) < mixed:
+            if mixed > 0.0 and uniform(mix(drawn, 1)) < mixed:
                 depth = _mixed_depth(depth_of_face, j, i, uniform(mix(drawn, 2)), length)
             along = depth + min(LARGEST_NOISE, deviation) * normal(mix(drawn, 3)) / length
             reported[scanner, side, j, i, 0] = positions[scanner, 0] + shifts[scanner, 0] + along * x

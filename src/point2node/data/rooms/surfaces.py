@@ -86,10 +86,12 @@ class Surfaces:
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Lower and upper corner of an axis-aligned box around all surfaces."""
-        radius = np.ones((len(self), 3, 1))
-        radius[:, :2] = np.where(self.kind == TUBE, np.maximum(1.0, self.form), 1.0)[:, None, None]
-        ends = np.stack([UNIT_LOW[self.kind][:, :, None], UNIT_HIGH[self.kind][:, :, None]]) * self.frame * radius
-        low, high = ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
+        one, other = UNIT_LOW[self.kind][:, :, None] * self.frame, UNIT_HIGH[self.kind][:, :, None] * self.frame
+        wider = (self.kind == TUBE) & (self.form > 1)
+        if wider.any():  # a tube that widens
+            one[wider, :2] *= self.form[wider, None, None]
+            other[wider, :2] *= self.form[wider, None, None]
+        low, high = np.minimum(one, other).sum(axis=1), np.maximum(one, other).sum(axis=1)
         return (self.origin + low).min(axis=0), (self.origin + high).max(axis=0)
 
     def _at(self, origin: Floats, frame: Floats) -> Surfaces:
