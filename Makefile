@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUNS ?= experiments/runs
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms clean
+.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -50,6 +50,9 @@ bench-large: $(VENV)/installed  ## labels up to 10 million points: minutes
 
 bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard they are for point-wise networks
 	$(BIN)/python -m benchmarks.rooms
+
+room-realism: $(VENV)/installed  ## generated rooms beside a folder of real labelled ones: make room-realism REAL=FOLDER
+	$(BIN)/python -m benchmarks.room_realism $(REAL)
 
 MODELNET40 ?= data/modelnet40
 MODELNET10 ?= data/modelnet10

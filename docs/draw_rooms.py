@@ -1,4 +1,4 @@
-"""Draws six generated rooms from above at an angle, without their ceilings: colours above, labels below.
+"""Draws nine generated rooms from above at an angle, without their ceilings: colours above, labels below.
 
 python docs/draw_rooms.py
 """
@@ -26,13 +26,17 @@ Array = NDArray[Any]
 IMAGE = Path(__file__).parent / "images" / "rooms.png"
 SEED = 7
 ROOMS = (
-    ("office", 20),
-    ("conference_room", 24),
-    ("open_office", 25),
-    ("lounge", 24),
-    ("corridor", 25),
-    ("storage", 26),
+    ("office", "panoramic", 33),
+    ("conference_room", "panoramic", 33),
+    ("corridor", "panoramic", 30),
+    ("open_office", "laser", 25),
+    ("lounge", "laser", 33),
+    ("storage", "laser", 34),
+    ("living_room", "handheld", 36),
+    ("bedroom", "handheld", 37),
+    ("kitchen", "handheld", 34),
 )
+RAY_STEP = {"panoramic": 0.25, "laser": 0.2, "handheld": 0.35}
 COLUMNS = 3
 PIXELS = (960, 720)
 ELEVATION, TURN = np.radians(48), np.radians(-12)
@@ -40,21 +44,21 @@ COLUMN, FRONT = 0.2, 0.45  # metres: how finely, and how deep, the wall towards 
 HANGING = [entry.value for entry in S3DIS if entry.name in ("clutter", "beam")]
 WALL = next(entry.value for entry in S3DIS if entry.name == "wall")
 SHELL = [entry.value for entry in S3DIS if entry.name in ("wall", "door", "window", "board", "column", "beam")]
-BACKGROUND = 255
+BACKGROUND = 232
 COLOURS = np.array([entry.colour for entry in S3DIS], np.uint8)
 
 
 def main() -> None:
     """Write the picture."""
-    figure, axes = plt.subplots(4, COLUMNS, figsize=(16.5, 17), layout="constrained")
-    for number, (layout, index) in enumerate(ROOMS):
+    figure, axes = plt.subplots(2 * len(ROOMS) // COLUMNS, COLUMNS, figsize=(16.5, 25), layout="constrained")
+    for number, (layout, scanner, index) in enumerate(ROOMS):
         settings = RoomSettings(
-            layouts=(layout,), ray_step=0.2, even=0.01, positions=(5, 7), lost_ceiling=0, cut_room=0, grey=0
+            layouts=(layout,), scanners=(scanner,), ray_step=RAY_STEP[scanner], even=0.012, cut_room=0, grey=0
         )
         cloud = cut_open(generate_room(SEED, index, settings=settings))
         row, column = 2 * (number // COLUMNS), number % COLUMNS
         axes[row, column].imshow(render(cloud.xyz, np.asarray(cloud.rgb)))
-        axes[row, column].set_title(layout.replace("_", " "))
+        axes[row, column].set_title(f"{layout.replace('_', ' ')}, {scanner}")
         axes[row + 1, column].imshow(render(cloud.xyz, COLOURS[cloud.labels]))
     for one in axes.flat:
         one.axis("off")

@@ -31,7 +31,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--weights", default="rooms")
     weights = parser.parse_args().weights
-    settings = RoomSettings(layouts=("office",), ray_step=0.2, even=0.012, positions=(5, 7), cut_room=0, grey=0)
+    settings = RoomSettings(
+        layouts=("office",), scanners=("laser",), ray_step=0.2, even=0.012, positions=(5, 7), cut_room=0, grey=0
+    )
     with TemporaryDirectory() as folder:
         scan = Path(folder) / "office.ply"
         point2node.write(scan, generate_room(SEED, ROOM, points=POINTS, settings=settings).with_(labels=None))

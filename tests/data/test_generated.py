@@ -25,3 +25,15 @@ def test_only_the_test_split_is_furnished_in_held_out_styles(monkeypatch):
 def test_no_rooms_at_all_are_refused():
     with pytest.raises(InputError, match="--rooms"):
         list_rooms(0)
+
+
+def test_a_store_of_an_older_generator_is_prepared_again(monkeypatch):
+    import point2node.data.generated as generated
+    from point2node.data.store_writer import fingerprint
+
+    marks = []
+    for version in (1, 2):
+        monkeypatch.setattr(generated, "GENERATOR", version)
+        dataset = list_rooms(1)
+        marks.append(fingerprint(dataset.sources[0], dataset))
+    assert marks[0] != marks[1]

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from point2node.core.point_cloud import PointCloud
-from point2node.data.rooms import generate_room
+from point2node.data.rooms import RoomSettings, generate_room
 from point2node.engine.input_card import apply_fixes, examine_cloud
 from point2node.engine.labelling import Options
 from point2node.geometry.frames import UPWARDS
@@ -11,7 +11,8 @@ from tests.engine.labellers import height_labeller
 
 @pytest.fixture(scope="module")
 def rooms():
-    return [generate_room(5, index, points=30_000) for index in range(4)]
+    whole = RoomSettings(layouts=("open_office",), scanners=("panoramic", "laser"), lost_ceiling=0, cut_room=0)
+    return [generate_room(5, index, points=30_000, settings=whole) for index in range(4)]
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,8 @@ from point2node.core.errors import InputError
 from point2node.data.own_files import draw_splits
 from point2node.data.sources import Dataset, Scene, Source
 
+GENERATOR = 2  # raised when the same seed gives other rooms, so that stores of the old ones are prepared again
+
 
 def list_rooms(count: int, seed: int = 0) -> Dataset:
     """``count`` rooms, split at random; those of the test split mostly in styles that training never sees."""
@@ -21,7 +23,7 @@ def list_rooms(count: int, seed: int = 0) -> Dataset:
         Source(name, split, (), partial(generate, name, split, seed, index))
         for index, (name, split) in enumerate(zip(names, splits, strict=True))
     )
-    return Dataset("rooms", "generated", S3DIS, sources, settings={"seed": seed})
+    return Dataset("rooms", "generated", S3DIS, sources, settings={"seed": seed, "generator": GENERATOR})
 
 
 def generate(name: str, split: str, seed: int, index: int, skip_damaged: bool) -> Iterator[Scene]:

@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from point2node.data.rooms.materials import Material
-from point2node.data.rooms.surfaces import ball, box, disc, drum, join, quad, rod
+from point2node.data.rooms.surfaces import ball, box, cushion, disc, drum, join, quad, rod
 
 GREY = Material((0.5, 0.5, 0.5))
 
@@ -17,6 +17,8 @@ def test_bounds_are_those_of_the_shape():
     assert np.allclose([low, high], [[0, -2, 3], [2, 2, 4]])
     low, high = ball((1, 2, 3), (0, 0, 0), GREY).bounds()
     assert np.allclose([low, high], [[-1, -2, -3], [1, 2, 3]])
+    low, high = cushion((2, 4, 1), (1, 0, 3), GREY, 6).bounds()
+    assert np.allclose([low, high], [[0, -2, 3], [2, 2, 4]])
     low, high = drum(0.5, 2, (0, 0, 1), GREY, taper=2.0).bounds()
     assert np.allclose([low, high], [[-1, -1, 1], [1, 1, 3]])
 

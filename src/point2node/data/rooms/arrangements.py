@@ -43,11 +43,35 @@ def equip_desk(room: Room, desk: Piece, place: Place) -> None:
             front = np.array([x, top.low[1] + 0.13])
             room.set_on(place, room.pick("keyboard"), front, top.height)
             used.append(np.array([*front, 0.25]))
-    for _ in range(rng.integers(3, 14)):
+    for _ in range(rng.integers(3, 18)):
         room.put_on(desk, place, room.pick("desk_item"), used)
     if rng.uniform() < 0.4:  # under the desk, beside the knees
         side = top.low[0] + 0.25 if middle > 0 else top.high[0] - 0.25
         room.set_on(place, room.pick("under_desk"), np.array([side, top.high[1] - 0.3]), 0.0)
+
+
+def worktop_along_wall(room: Room) -> bool:
+    """A worktop as long as most of a wall, covered with things, with chairs before and computers below it."""
+    rng, wall = room.rng, room.random_wall()
+    for share in (0.9, 0.65, 0.45):
+        desk = room.pick("row_desk", width=max(1.2, share * wall.length - 0.3), depth=rng.uniform(0.5, 0.8))
+        place = room.stand_at_wall(desk, front=0.5)
+        if place is not None:
+            break
+    else:
+        return False
+    top = desk.tops[0]
+    for x in np.arange(top.low[0] + 0.5, top.high[0] - 0.3, rng.uniform(0.8, 1.5)):
+        if rng.uniform() < 0.7:
+            _seat(room, room.pick("desk_chair"), place, (float(x), top.low[1]), rng.uniform(-0.4, 0.2))
+        if rng.uniform() < 0.6:
+            room.set_on(place, room.pick("under_desk"), np.array([x + 0.35, top.high[1] - 0.3]), 0.0)
+    used: list[Floats] = []
+    for _ in range(rng.integers(0, 1 + int(desk.size[0]))):
+        room.put_on(desk, place, room.pick("screen"), used)
+    for _ in range(int(desk.size[0] * rng.uniform(2, 9))):
+        room.put_on(desk, place, room.pick("desk_item"), used)
+    return True
 
 
 def table_with_chairs(room: Room, table: Piece, chairs: str, *, ends: bool = False, gap: float = 0.7) -> bool:
@@ -63,9 +87,7 @@ def table_with_chairs(room: Room, table: Piece, chairs: str, *, ends: bool = Fal
     room.stand(table, x, y, yaw)
     place = (x, y, yaw)
     seat_around(room, table, place, chairs, ends=ends)
-    used: list[Floats] = []
-    for _ in range(room.rng.integers(0, 2 + int(3 * size[0]))):
-        room.put_on(table, place, room.pick("desk_item"), used)
+    lay_things(room, table, place, "desk_item", int(room.rng.integers(0, 2 + int(3 * size[0]))))
     return True
 
 
@@ -89,19 +111,30 @@ def shelves(room: Room, purpose: str, count: int) -> None:
     for _ in range(count):
         case = room.pick(purpose)
         place = room.stand_at_wall(case, front=0.4)
-        if place and case.tops and case.size[2] < 2.0:
-            used: list[Floats] = []
-            for _ in range(room.rng.integers(1, 8)):
-                room.put_on(case, place, room.pick("shelf_top"), used)
+        if place and case.size[2] < 2.0:
+            lay_things(room, case, place, "shelf_top", int(room.rng.integers(1, 8)))
+
+
+def lay_things(room: Room, host: Piece, place: Place, purpose: str, count: int) -> None:
+    """Things of a purpose on the tops of a piece that stands at a place."""
+    used: list[Floats] = []
+    for _ in range(count):
+        room.put_on(host, place, room.pick(purpose), used)
 
 
 def seating_group(room: Room) -> bool:
-    """A sofa at a wall, often with a low table before it; false if there was no space."""
+    """A sofa at a wall, mostly with a low table before it or one at its side; false if there was no space."""
     sofa = room.pick("sofa")
     place = room.stand_at_wall(sofa, front=0.5)
     if place is None:
         return False
-    if room.rng.uniform() < 0.7:
+    if room.rng.uniform() < 0.35:
+        table = room.pick("side_table")
+        side = room.rng.choice([-1, 1]) * ((sofa.size[0] + table.size[0]) / 2 + 0.06)
+        x, y = in_room(place, np.array([side, sofa.extent[1][1] - table.size[1] / 2]))
+        if room.stand(table, x, y, place[2]):
+            room.put_on(table, (x, y, place[2]), room.pick("desk_item"), [])
+    if room.rng.uniform() < 0.8:
         table = room.pick("low_table")
         x, y = in_room(place, np.array([0.0, sofa.extent[0][1] - 0.3 - table.size[1] / 2]))
         if room.stand(table, x, y, place[2]):

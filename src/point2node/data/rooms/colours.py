@@ -14,7 +14,10 @@ from point2node.data.rooms.shading_kernels import develop, shade
 SHADOW_STEP = 0.9  # degrees between the rays of a lamp
 SHADOW_LAMPS = 2  # more of them fill each other's shadows
 
-MEAN_BRIGHTNESS = (0.3, 0.6)
+MEAN_BRIGHTNESS = (0.22, 0.72)
+WARMTH, TINT = 0.12, 0.03  # standard deviations of the logarithms of red over blue and of green
+EXPOSURE_ERROR = (0.02, 0.15)
+CONTRAST = (0.75, 1.5)  # exponent of the camera's curve
 
 
 def photograph(
@@ -35,27 +38,28 @@ def photograph(
         surfaces.origin,
         surfaces.frame,
         np.linalg.inv(surfaces.frame),
-        surfaces.taper,
+        surfaces.form,
         surfaces.material,
         lamps,
         shadows,
         CUBE,
-        rng.uniform(0.35, 0.8),
+        rng.uniform(0.2, 0.75),
         np.column_stack([scene.outline, np.roll(scene.outline, -1, axis=0)]),
         scene.height,
         rng.integers(2**63, dtype=np.uint64),
     )
-    balance = rng.normal(1.0, 0.06, 3)
-    # the camera exposes for a mean brightness, and hits it more or less
-    exposures = (
-        rng.uniform(*MEAN_BRIGHTNESS) / max(0.02, float(light.mean())) * rng.normal(1, 0.05, len(scans.positions))
-    )
-    saturation = rng.uniform(0.0, 0.1) if rng.uniform() < settings.grey else rng.uniform(0.5, 1.1)
+    warmth, tint = rng.normal(0.04, WARMTH), rng.normal(0, TINT)
+    balance = np.exp([warmth, tint, -warmth])
+    # the camera exposes for a mean brightness, and hits it more or less at each position
+    misses = np.exp(rng.normal(0, rng.uniform(*EXPOSURE_ERROR), len(scans.positions)))
+    exposures = rng.uniform(*MEAN_BRIGHTNESS) / max(0.02, float(light.mean())) * misses
+    saturation = rng.uniform(0.0, 0.1) if rng.uniform() < settings.grey else rng.uniform(0.5, 1.25)
     return develop(
         light,
         rays // scans.surface[0].size,
         exposures[:, None] * balance,
         saturation,
+        rng.uniform(*CONTRAST),
         rng.uniform(0.005, 0.04),
         rng.integers(2**63, dtype=np.uint64),
     )

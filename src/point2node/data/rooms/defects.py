@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from point2node.data.rooms.floor_plan import inside
+from point2node.data.rooms.scanners import Scanner
 from point2node.data.rooms.scene import LABELS
 from point2node.data.rooms.settings import RoomSettings
 from point2node.data.rooms.surfaces import Floats
@@ -18,11 +19,16 @@ LARGEST_CUT = 0.35  # share of the room's length
 
 
 def choose_survivors(
-    rng: Generator, xyz: NDArray[np.float32], labels: NDArray[np.int32], outline: Floats, settings: RoomSettings
+    rng: Generator,
+    xyz: NDArray[np.float32],
+    labels: NDArray[np.int32],
+    outline: Floats,
+    scanner: Scanner,
+    settings: RoomSettings,
 ) -> NDArray[np.bool_]:
     """Which points (N,) are in the final scan."""
     kept = within(xyz, outline, settings.margin)
-    if rng.uniform() < settings.lost_ceiling:
+    if rng.uniform() < scanner.lost_ceiling:
         kept &= labels != LABELS["ceiling"]
     if rng.uniform() < settings.cut_room:
         angle = rng.uniform(0, math.tau)
@@ -33,6 +39,14 @@ def choose_survivors(
             # an ellipsoid, so that patches on a wall are not all round
             x, y, z = ((xyz[:, axis] - centre[axis]) / np.float32(rng.uniform(0.1, 0.7)) for axis in range(3))
             kept &= x * x + y * y + z * z > 1
+    return kept
+
+
+def at_most_each(rng: Generator, numbers: NDArray[np.int32], most: int) -> NDArray[np.bool_]:
+    """Which points (N,) remain when every number has at most about ``most`` of them, drawn at random."""
+    counts = np.bincount(numbers)
+    share = most / np.maximum(counts, 1)
+    kept: NDArray[np.bool_] = rng.uniform(size=len(numbers)) < share[numbers]
     return kept
 
 

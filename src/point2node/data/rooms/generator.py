@@ -12,15 +12,19 @@ from numpy.typing import NDArray
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
 from point2node.data.rooms.colours import photograph
-from point2node.data.rooms.defects import choose_survivors
+from point2node.data.rooms.defects import at_most_each, choose_survivors
 from point2node.data.rooms.evening import first_in_each_cube
+from point2node.data.rooms.fusion import fuse
 from point2node.data.rooms.layouts import LAYOUTS
 from point2node.data.rooms.scanner import choose_positions, scan
+from point2node.data.rooms.scanners import SCANNERS, with_settings
 from point2node.data.rooms.scene import Scene, build_scene
 from point2node.data.rooms.settings import RoomSettings
 from point2node.data.rooms.styles import Styles, check_styles
 from point2node.data.rooms.surfaces import Floats
 
+FINEST = 0.01  # metres: the smallest cube that keeps one point
+MOST_OF_AN_OBJECT = (4_000, 10_000)  # points
 BELOW = 0.31  # metres below the floor and above the ceiling: no return is farther off
 
 
@@ -29,6 +33,8 @@ class RoomDescription:
     """What a generated room is made of, by name."""
 
     layout: str
+    scanner: str
+    """"panoramic", "laser" or "handheld"."""
     styles: tuple[str, ...]
     """The style of each piece, e.g. "chair/swivel"."""
 
@@ -64,10 +70,10 @@ def generate_room(
 def describe_room(
     seed: int, index: int, *, styles: Styles = "train", settings: RoomSettings | None = None
 ) -> RoomDescription:
-    """Layout and styles of the room that ``generate_room`` gives for the same arguments, without scanning it."""
+    """Layout, scanner and styles of the room that ``generate_room`` gives for the same arguments; not scanned."""
     settings = settings or RoomSettings()
     scene = build_scene(_generators(seed, index, styles, settings)[0], styles, settings)
-    return RoomDescription(scene.layout, scene.styles)
+    return RoomDescription(scene.layout, scene.scanner, scene.styles)
 
 
 def _generators(seed: int, index: int, styles: str, settings: RoomSettings) -> list[Generator]:
@@ -77,6 +83,9 @@ def _generators(seed: int, index: int, styles: str, settings: RoomSettings) -> l
             raise InputError(name, expected="a whole number of at least 0", found=str(value))
     check_styles(styles)
     held_out = {layout.name: layout.held_out for layout in LAYOUTS}
+    for wanted in settings.scanners:
+        if wanted not in SCANNERS:
+            raise unknown_choice("RoomSettings.scanners", wanted, SCANNERS)
     for wanted in settings.layouts:
         if wanted not in held_out:
             raise unknown_choice("RoomSettings.layouts", wanted, held_out)
@@ -92,19 +101,22 @@ def _generators(seed: int, index: int, styles: str, settings: RoomSettings) -> l
 
 def _scan_scene(rng: Generator, scene: Scene, settings: RoomSettings) -> PointCloud:
     """The scene as merged scans from a few positions."""
-    positions = choose_positions(rng, scene.plan, settings.positions)
-    scans = scan(rng, scene.surfaces, positions, settings)
+    scanner = with_settings(SCANNERS[scene.scanner], settings)
+    scans = scan(rng, scene.surfaces, choose_positions(rng, scene.plan, scanner), scanner)
     reported, surface = scans.reported.reshape(-1, 3), scans.surface.ravel()
     rays = np.flatnonzero(scans.returned)
     if settings.even:
         low = np.array([*(scene.outline.min(axis=0) - settings.margin), -BELOW])
         high = np.array([*(scene.outline.max(axis=0) + settings.margin), scene.height + BELOW])
-        rays = first_in_each_cube(reported, scans.returned.ravel(), low, high, settings.even)
+        edge = max(FINEST, settings.even * rng.uniform(*scanner.density))
+        rays = first_in_each_cube(reported, scans.returned.ravel(), low, high, edge)
     labels = scene.labels[scene.piece[surface[rays]]]
-    rays = rays[choose_survivors(rng, reported[rays], labels, scene.outline, settings)]
+    rays = rays[choose_survivors(rng, reported[rays], labels, scene.outline, scanner, settings)]
+    if rng.uniform() < scanner.equal_objects:
+        rays = rays[at_most_each(rng, scene.piece[surface[rays]], int(rng.integers(*MOST_OF_AN_OBJECT)))]
     pieces = scene.piece[surface[rays]]
     return PointCloud(
-        xyz=_put_into_the_building(rng, reported[rays]),
+        xyz=_put_into_the_building(rng, fuse(rng, scans, rays, scanner)),
         rgb=photograph(rng, scene, scans, rays, settings),
         labels=scene.labels[pieces],
         instance=pieces,

@@ -56,10 +56,25 @@ def any_colour(rng: Generator, saturation: float = 0.6, darkest: float = 0.1) ->
 def paint(rng: Generator) -> Material:
     """Walls, ceilings, doors and furniture: mostly off-white or grey, at times a strong colour."""
     if rng.uniform() < 0.25:
-        colour = any_colour(rng, 0.9)
+        colour = any_colour(rng, 0.9, 0.3)
     else:
         colour = colorsys.hsv_to_rgb(rng.uniform(0.05, 0.18), rng.uniform(0, 0.18), rng.uniform(0.6, 0.97))
     return Material(colour, Texture.BLOTCHES, rng.uniform(0.2, 0.9), rng.uniform(0.02, 0.14))
+
+
+def ceiling_paint(rng: Generator) -> Material:
+    """White more often than not."""
+    if rng.uniform() < 0.2:
+        return paint(rng)
+    value, warmth = rng.uniform(0.75, 0.98), rng.uniform(0.0, 0.06)
+    return Material(
+        (value, value * (1 - warmth / 2), value * (1 - warmth)), Texture.BLOTCHES, rng.uniform(0.3, 0.9), 0.04
+    )
+
+
+def wall_finish(rng: Generator) -> Material:
+    """Paint mostly; brick, concrete, tiles or wood now and then."""
+    return (paint, paint, paint, paint, paint, paint, stone, wood)[rng.integers(8)](rng)
 
 
 def wood(rng: Generator) -> Material:
@@ -117,9 +132,13 @@ def books(rng: Generator) -> Material:
 
 
 def glass(rng: Generator) -> Material:
-    """Most rays go through; dirt, blinds and reflections return the others."""
-    colour = colorsys.hsv_to_rgb(rng.uniform(0.45, 0.65), rng.uniform(0, 0.3), rng.uniform(0.3, 0.95))
-    return Material(colour, Texture.BLOTCHES, 0.5, 0.3, transmission=rng.uniform(0.45, 0.92))
+    """Most rays go through; dirt, blinds and reflections return the others. Blown out, dark, or the view outside."""
+    light = rng.uniform()
+    value = (
+        rng.uniform(1.1, 2.2) if light < 0.45 else (rng.uniform(0.03, 0.2) if light < 0.65 else rng.uniform(0.3, 1.0))
+    )
+    colour = colorsys.hsv_to_rgb(rng.uniform(0.25, 0.65), rng.uniform(0, 0.25), value)
+    return Material(colour, Texture.BLOTCHES, rng.uniform(0.2, 0.8), rng.uniform(0.1, 0.6), rng.uniform(0.3, 0.95))
 
 
 def furniture_finish(rng: Generator) -> Material:

@@ -1,6 +1,7 @@
 """The scanner's depth buffer: which surface each ray meets first, and how far away.
 
-The sphere of directions around a position is the six faces of a cube, each a square of rays at equal angles.
+The directions around a position are faces, each a square of rays at equal angles over a quarter turn: the six of a
+cube for the whole sphere, or one for each picture of a camera.
 A surface is tried only against the rays inside the rectangle that it covers on a face.
 """
 
@@ -16,12 +17,14 @@ from numba import prange
 from numpy.typing import NDArray
 
 from point2node.data.rooms.hashing import mix, uniform
-from point2node.data.rooms.surfaces import BALL, DISC, QUAD, TUBE, UNIT_HIGH, UNIT_LOW
+from point2node.data.rooms.surfaces import BALL, CUSHION, DISC, QUAD, TUBE, UNIT_HIGH, UNIT_LOW
 from point2node.geometry.compiling import kernel
 
 Array = NDArray[Any]
 
 NEAREST = 0.05  # metres: nothing in front of the scanner's housing is seen
+NEWTON_STEPS = 12  # towards a cushion; the few rays that graze it and need more miss it
+CLOSE = 0.004  # of the sum of powers, a thousandth of the radius of a cushion
 TRANSMISSION = 6  # column of Material.row
 
 
@@ -30,33 +33,35 @@ def cast_rays(
     positions: Array,
     faces: Array,
     slopes: Array,
+    borders: tuple[int, int],
     kind: Array,
     origin: Array,
     frame: Array,
     inverse: Array,
-    taper: Array,
+    form: Array,
     closed: Array,
     material: Array,
     key: np.uint64,
 ) -> tuple[Array, Array]:
-    """Depths and surface numbers (S, 6, n, n) of the first hits from S positions; number -1 for none.
+    """Depths and surface numbers (S, F, n, n) of the first hits from S positions; number -1 for none.
 
     The ray of face f and pixel (j, i) has the direction ``slopes[j, i, 0]·f[0] + slopes[j, i, 1]·f[1] + f[2]``;
     its depth t counts in units of this vector.
 
     Args:
         positions: (S, 3).
-        faces: (S, 6, 3, 3), rows: right, up and forward of each cube face.
+        faces: (S, F, 3, 3), rows: right, up and forward of each face.
         slopes: (n, n, 2), tangents of the ray angles, at equal angles plus jitter within a pixel.
-        kind, origin, frame, taper, closed, material: as in ``Surfaces``.
+        borders: columns and rows at either side of a face in which no ray is cast.
+        kind, origin, frame, form, closed, material: as in ``Surfaces``.
         inverse: (P, 3, 3), inverses of the frames.
         key: seed of the rays that pass through glass.
     """
-    size = slopes.shape[0]
-    depths = np.full((len(positions), 6, size, size), np.inf, np.float32)
-    numbers = np.full((len(positions), 6, size, size), -1, np.int32)
-    for task in prange(len(positions) * 6):
-        scanner, side = task // 6, task % 6
+    size, sides = slopes.shape[0], faces.shape[1]
+    depths = np.full((len(positions), sides, size, size), np.inf, np.float32)
+    numbers = np.full((len(positions), sides, size, size), -1, np.int32)
+    for task in prange(len(positions) * sides):
+        scanner, side = task // sides, task % sides
         depth, number, face = depths[scanner, side], numbers[scanner, side], faces[scanner, side]
         start, along = np.empty(3), np.empty((3, 3))
         for p in range(len(kind)):
@@ -72,16 +77,21 @@ def cast_rays(
             if kind[p] == QUAD and closed[p] and start[2] <= 0.0:
                 continue  # seen from inside the body
             low_i, high_i, low_j, high_j = _covered(
-                kind[p], origin[p] - positions[scanner], frame[p], max(1.0, taper[p]), face, size
+                kind[p],
+                origin[p] - positions[scanner],
+                frame[p],
+                max(1.0, form[p]) if kind[p] == TUBE else 1.0,
+                face,
+                size,
             )
             transmission = material[p, TRANSMISSION]
-            for j in range(low_j, high_j + 1):
-                for i in range(low_i, high_i + 1):
+            for j in range(max(low_j, borders[1]), min(high_j, size - 1 - borders[1]) + 1):
+                for i in range(max(low_i, borders[0]), min(high_i, size - 1 - borders[0]) + 1):
                     right, up = slopes[j, i, 0], slopes[j, i, 1]
                     dx = right * along[0, 0] + up * along[1, 0] + along[2, 0]
                     dy = right * along[0, 1] + up * along[1, 1] + along[2, 1]
                     dz = right * along[0, 2] + up * along[1, 2] + along[2, 2]
-                    t = _meet(kind[p], taper[p] - 1.0, closed[p], start[0], start[1], start[2], dx, dy, dz)
+                    t = _meet(kind[p], form[p], start[0], start[1], start[2], dx, dy, dz)
                     if t < depth[j, i]:
                         if transmission > 0.0:
                             ray = mix(mix(key, p), (task * size + j) * size + i)
@@ -93,9 +103,7 @@ def cast_rays(
 
 
 @kernel(error_model="numpy")
-def _meet(
-    kind: int, slope: float, closed: bool, x: float, y: float, z: float, dx: float, dy: float, dz: float
-) -> float:
+def _meet(kind: int, form: float, x: float, y: float, z: float, dx: float, dy: float, dz: float) -> float:
     """Where the ray (x, y, z) + t·(dx, dy, dz) meets the unit shape first, or infinity."""
     if kind == QUAD:
         t = -z / dz
@@ -106,7 +114,10 @@ def _meet(
         t = -z / dz
         u, v = x + t * dx, y + t * dy
         return t if t > NEAREST and u * u + v * v <= 1.0 else np.inf
+    if kind == CUSHION:
+        return _meet_cushion(round(form) // 2, x, y, z, dx, dy, dz)
     if kind == TUBE:
+        slope = form - 1.0
         radius = 1.0 + slope * z
         a = dx * dx + dy * dy - slope * slope * dz * dz
         b = x * dx + y * dy - slope * dz * radius
@@ -122,6 +133,36 @@ def _meet(
     for t in ((-b - root) / a, (-b + root) / a):
         if t > NEAREST and (kind == BALL or 0.0 <= z + t * dz <= 1.0):
             return t
+    return np.inf
+
+
+@kernel(error_model="numpy")
+def _meet_cushion(half: int, x: float, y: float, z: float, dx: float, dy: float, dz: float) -> float:
+    """Where the ray enters |x|ᵖ + |y|ᵖ + |z|ᵖ = 1, p = 2·half, or infinity.
+
+    The sum is convex along the ray: Newton's steps from where the ray enters the box around never pass the root.
+    """
+    first, last = NEAREST, np.inf
+    for place, step in ((x, dx), (y, dy), (z, dz)):
+        near, far = (-1.0 - place) / step, (1.0 - place) / step
+        first, last = max(first, min(near, far)), min(last, max(near, far))
+    t = first
+    for _ in range(NEWTON_STEPS):
+        if not t <= last:
+            return np.inf
+        value, slope = -1.0, 0.0
+        for place, step in ((x, dx), (y, dy), (z, dz)):
+            at = place + t * step
+            power = at
+            for _ in range(half - 1):
+                power *= at * at
+            value += power * at
+            slope += 2 * half * power * step
+        if value < CLOSE:
+            return t if t > first or value > -CLOSE else np.inf  # a scanner inside sees nothing of it
+        if slope >= 0.0:
+            return np.inf
+        t -= value / slope
     return np.inf
 
 

@@ -31,33 +31,33 @@ def report_returns(
     shifts: Array,
     faces: Array,
     slopes: Array,
-    bumps: Array,
     normals: Array,
     material: Array,
     noise: float,
     mixed: float,
+    reach: float,
     lowest: float,
     key: np.uint64,
 ) -> tuple[Array, Array]:
-    """Reported places (S, 6, n, n, 3) and which rays return at all (S, 6, n, n).
+    """Reported places (S, F, n, n, 3) and which rays return at all (S, F, n, n).
 
     Args:
-        depths, numbers: (S, 6, n, n), as ``cast_rays`` gives them.
+        depths, numbers: (S, F, n, n), as ``cast_rays`` gives them.
         positions, faces, slopes: as for ``cast_rays``.
         shifts: (S, 3), how far off each position is after registration.
-        bumps: (n, n), share of the range by which it is too long or too short, smooth over directions.
         normals: (P, 3), unit normals of flat surfaces, zero for curved ones.
         material: (P, 8).
         noise: metres, standard deviation at one metre.
         mixed: share of the rays at a depth edge with a range between the two depths.
+        reach: metres, the longest range that returns.
         lowest: sine of the elevation below which the scanner is blind: its own tripod.
         key: seed of all of it.
     """
-    size = slopes.shape[0]
+    size, sides = slopes.shape[0], faces.shape[1]
     reported = np.empty((*depths.shape, 3), np.float32)
     returned = np.zeros(depths.shape, np.bool_)
-    for row in prange(len(positions) * 6 * size):
-        j, side, scanner = row % size, row // size % 6, row // size // 6
+    for row in prange(len(positions) * sides * size):
+        j, side, scanner = row % size, row // size % sides, row // size // sides
         face, depth_of_face = faces[scanner, side], depths[scanner, side]
         for i in range(size):
             p = numbers[scanner, side, j, i]
@@ -73,18 +73,20 @@ def report_returns(
                 facing = CURVED_FACING
             drawn = mix(key, row * size + i)
             grazing_loss = 0.6 * max(0.0, 1.0 - facing / 0.12)
-            if z < lowest * length or uniform(drawn) < material[p, ABSORPTION] + grazing_loss:
+            if z < lowest * length or depth_of_face[j, i] * length > reach:
+                continue
+            if uniform(drawn) < material[p, ABSORPTION] + grazing_loss:
                 continue
             returned[scanner, side, j, i] = True
 
             depth = depth_of_face[j, i]
             deviation = noise * (1.0 + 0.3 * depth * length) * min(3.0, 0.6 + 0.4 / facing)
-            if uniform(mix(drawn, 1)) < mixed:
+            if mixed > 0.0 and uniform(mix(drawn, 1)) < mixed:
                 depth = _mixed_depth(depth_of_face, j, i, uniform(mix(drawn, 2)), length)
-            reach = depth * (1.0 + bumps[j, i]) + min(LARGEST_NOISE, deviation) * normal(mix(drawn, 3)) / length
-            reported[scanner, side, j, i, 0] = positions[scanner, 0] + shifts[scanner, 0] + reach * x
-            reported[scanner, side, j, i, 1] = positions[scanner, 1] + shifts[scanner, 1] + reach * y
-            reported[scanner, side, j, i, 2] = positions[scanner, 2] + shifts[scanner, 2] + reach * z
+            along = depth + min(LARGEST_NOISE, deviation) * normal(mix(drawn, 3)) / length
+            reported[scanner, side, j, i, 0] = positions[scanner, 0] + shifts[scanner, 0] + along * x
+            reported[scanner, side, j, i, 1] = positions[scanner, 1] + shifts[scanner, 1] + along * y
+            reported[scanner, side, j, i, 2] = positions[scanner, 2] + shifts[scanner, 2] + along * z
     return reported, returned
 
 

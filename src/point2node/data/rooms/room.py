@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from point2node.data.rooms.building.openings import Opening
+from point2node.data.rooms.building.openings import Opening, Surroundings
 from point2node.data.rooms.catalogue import OPENINGS, PIECES
 from point2node.data.rooms.floor_plan import FloorPlan, Footprint, Wall, walls_of
+from point2node.data.rooms.materials import wall_finish
 from point2node.data.rooms.pieces import Piece
 from point2node.data.rooms.styles import Styles, choose_style
 from point2node.data.rooms.surfaces import Floats
@@ -23,23 +24,29 @@ TRIES = 16  # random places that are tried for a piece before it is left out
 class Room:
     """Pieces are added one by one; each keeps the space that it takes."""
 
-    def __init__(self, outline: Floats, height: float, styles: Styles, rng: Generator) -> None:
+    def __init__(self, outline: Floats, height: float, styles: Styles, rng: Generator, rise: float = 0.0) -> None:
         self.outline, self.height, self.styles, self.rng = outline, height, styles, rng
+        self.rise = rise
+        """Metres: how much higher a sloped ceiling is at its highest."""
+        self.finish = wall_finish(rng)
+        """Of the walls, and of the doors, columns and beams that are painted alike."""
+        self.holes: list[tuple[float, float, float, float]] = []
+        """Rectangles in the ceiling for lamps: low x, high x, low y, high y."""
         self.plan = FloorPlan(outline)
         self.walls = walls_of(outline)
         self._wall_ends = np.cumsum([wall.length for wall in self.walls])
         self.pieces: list[Piece] = []
         self.openings: list[tuple[Wall, float, Opening]] = []
 
-    def pick(self, purpose: str, **size: float) -> Piece:
+    def pick(self, purpose: str, **size: Any) -> Piece:
         """A new piece for a purpose of the catalogue, in one of the allowed styles."""
         style = choose_style(PIECES[purpose], self.styles, self.rng)
         return replace(style.build(self.rng, **size), style=style.name)
 
-    def pick_opening(self, purpose: str, *arguments: Any) -> Opening:
-        """A new door or window, in one of the allowed styles."""
+    def pick_opening(self, purpose: str, wall: Wall) -> Opening:
+        """A new door or window for a wall, in one of the allowed styles."""
         style = choose_style(OPENINGS[purpose], self.styles, self.rng)
-        opening = style.build(self.rng, *arguments)
+        opening = style.build(self.rng, Surroundings(self.finish, wall.length, self.height))
         return replace(opening, filling=replace(opening.filling, style=style.name))
 
     def stand(self, piece: Piece, x: float, y: float, yaw: float, gap: float = 0.03) -> bool:
@@ -69,7 +76,7 @@ class Room:
         half = (high[0] - low[0]) / 2
         middle = (high[0] + low[0]) / 2
         for _ in range(TRIES):
-            wall = self._random_wall()
+            wall = self.random_wall()
             distance = self._along(wall, half)
             if distance is None or not wall.is_free(distance - half, distance + half, 0.0, high[2]):
                 continue
@@ -85,13 +92,32 @@ class Room:
             return x, y, wall.yaw
         return None
 
+    def stand_in_corner(self, piece: Piece) -> bool:
+        """Put a piece into a corner of the room, its back and one of its sides against walls."""
+        low, high = piece.extent
+        half, middle = (high[0] - low[0]) / 2, (high[0] + low[0]) / 2
+        for number in self.rng.permutation(2 * len(self.walls)):
+            wall = self.walls[number // 2]
+            distance = half if number % 2 else wall.length - half
+            centre = wall.at(distance, (high[1] - low[1]) / 2)
+            spot = Footprint(centre[0], centre[1], half - 0.06, (high[1] - low[1]) / 2 - 0.06, wall.yaw)
+            span = max(0.02, distance - half), min(wall.length - 0.02, distance + half)
+            if not self.plan.is_free(spot) or not wall.is_free(*span, 0.0, high[2]):
+                continue
+            x, y = wall.at(distance + middle, high[1])
+            self._take_floor(piece, x, y, wall.yaw)
+            wall.taken.append((distance - half, distance + half, 0.0, high[2]))
+            self.pieces.append(piece.placed(x, y, 0.0, wall.yaw))
+            return True
+        return False
+
     def hang(self, piece: Piece, bottom: float, wall: Wall | None = None) -> bool:
         """Put a piece on a wall with its lower edge at this height."""
         half, height = piece.size[0] / 2, piece.size[2]
         if bottom + height > self.height - 0.05:
             return False
         for _ in range(TRIES):
-            on = wall or self._random_wall()
+            on = wall or self.random_wall()
             distance = self._along(on, half)
             if distance is None or not on.is_free(distance - half, distance + half, bottom, bottom + height):
                 continue
@@ -101,11 +127,10 @@ class Room:
             return True
         return False
 
-    def open_wall(self, opening: Opening, wall: Wall | None = None) -> bool:
+    def open_wall(self, opening: Opening, on: Wall) -> bool:
         """Cut an opening into a wall; the floor before a door stays free."""
         half = opening.width / 2
         for _ in range(TRIES):
-            on = wall or self._random_wall()
             distance = self._along(on, half + 0.08)
             top = opening.bottom + opening.height
             if distance is None or top > self.height - 0.08:
@@ -118,7 +143,7 @@ class Room:
                 continue
             if opening.clearance:
                 self.plan.take(front)
-            on.taken.append((distance - half, distance + half, opening.bottom, top))
+            on.taken.append((distance - half - opening.beside, distance + half + opening.beside, opening.bottom, top))
             self.openings.append((on, distance, opening))
             x, y = on.at(distance)
             self.pieces.append(opening.filling.placed(x, y, opening.bottom, on.yaw))
@@ -155,7 +180,7 @@ class Room:
             middle, half = np.add(top.low, top.high) / 2, np.subtract(top.high, top.low) / 2
             self.plan.take(Footprint(*in_room((x, y, yaw), middle), half[0], half[1], yaw))
 
-    def _random_wall(self) -> Wall:
+    def random_wall(self) -> Wall:
         """Any wall, the longer the likelier."""
         ends = self._wall_ends
         return self.walls[int(np.searchsorted(ends, self.rng.uniform(0, ends[-1])))]

@@ -1,4 +1,4 @@
-"""A scanner on its tripod: where it stands, where its rays go and what they report."""
+"""A scanner on its tripod or in a hand: where it is, where its rays go and what they report."""
 
 from __future__ import annotations
 
@@ -10,14 +10,15 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from point2node.data.rooms.floor_plan import CELL, FloorPlan, Footprint
-from point2node.data.rooms.ray_kernels import cast_rays
+from point2node.data.rooms.ray_kernels import cast_rays, pixel_of
 from point2node.data.rooms.return_kernels import report_returns
-from point2node.data.rooms.settings import RoomSettings
-from point2node.data.rooms.surfaces import BALL, TUBE, Floats, Surfaces
+from point2node.data.rooms.scanners import Scanner
+from point2node.data.rooms.surfaces import DISC, QUAD, Floats, Surfaces
 
-AREA_EACH = 9.0  # square metres for which an operator sets up the scanner once more
-BLIND_FROM = (0.9, 1.4)  # radians below the horizon, where the tripod hides the floor
-LARGEST_BUMP = 0.006  # of the range
+PICTURE = (0.7, 0.53)  # tangents of half the angles of view of a camera in the hand
+DOWNWARDS = (0.2, 0.65)  # radians: how far it looks down on average, drawn per room
+LOOKS_UP, GLANCES = 0.35, 0.08  # share of the rooms in which it ever looks up, and of the pictures there that do
+JUMP, LARGEST_JUMP = 0.15, 0.05  # probability that tracking was lost once, and metres by which it came back wrong
 _X, _Y, _Z = np.eye(3)
 # right, up and forward of the six faces of the cube around a scanner
 CUBE = np.array([[_Y, _Z, _X], [-_Y, _Z, -_X], [-_X, _Z, _Y], [_X, _Z, -_Y], [_X, _Y, _Z], [_X, -_Y, -_Z]])
@@ -25,31 +26,31 @@ CUBE = np.array([[_Y, _Z, _X], [-_Y, _Z, -_X], [-_X, _Z, _Y], [_X, _Z, -_Y], [_X
 
 @dataclass(frozen=True)
 class Scans:
-    """The rays of S positions, six faces of n × n rays each, and what they report, in the frame of the room."""
+    """The rays of S positions, F faces of n × n rays each, and what they report, in the frame of the room."""
 
     positions: Floats
     """(S, 3)"""
     faces: Floats
-    """(S, 6, 3, 3): right, up and forward of each face."""
+    """(S, F, 3, 3): right, up and forward of each face."""
     slopes: Floats
     """(n, n, 2): how far right and up each ray of a face goes for one unit forward."""
     depths: NDArray[np.float32]
-    """(S, 6, n, n): units forward to the first hit."""
+    """(S, F, n, n): units forward to the first hit."""
     surface: NDArray[np.int32]
-    """(S, 6, n, n): the surface that was hit, -1 for none."""
+    """(S, F, n, n): the surface that was hit, -1 for none."""
     reported: NDArray[np.float32]
-    """(S, 6, n, n, 3): where the scanner says the hit is."""
+    """(S, F, n, n, 3): where the scanner says the hit is."""
     returned: NDArray[np.bool_]
-    """(S, 6, n, n): whether it says anything."""
+    """(S, F, n, n): whether it says anything."""
 
 
-def choose_positions(rng: Generator, plan: FloorPlan, bounds: tuple[int, int]) -> Floats:
+def choose_positions(rng: Generator, plan: FloorPlan, scanner: Scanner) -> Floats:
     """(S, 3): spread over the free floor, the farther from each other the better, at eye height."""
     cells = plan.free_cells()
     if not len(cells):
         cells = np.array([[plan.x.mean(), plan.y.mean()]])
     area = len(cells) * CELL**2
-    count = int(np.clip(round(rng.normal(1.5 + area / AREA_EACH, 0.7)), *bounds))
+    count = int(np.clip(round(rng.normal(1.5 + area / scanner.area_each, 0.7)), *scanner.positions))
     chosen: list[Floats] = []
     for _ in range(count):
         candidates = cells[rng.integers(len(cells), size=24)]
@@ -57,45 +58,61 @@ def choose_positions(rng: Generator, plan: FloorPlan, bounds: tuple[int, int]) -
         candidates = np.array(roomy) if roomy else candidates
         gaps = [min((np.hypot(*(cell - other)) for other in chosen), default=0.0) for cell in candidates]
         chosen.append(candidates[int(np.argmax(gaps))])
-    return np.column_stack([np.array(chosen), rng.uniform(1.2, 1.8, count)])
+    return np.column_stack([np.array(chosen), rng.uniform(*scanner.eye_height, count)])
 
 
-def scan(rng: Generator, surfaces: Surfaces, positions: Floats, settings: RoomSettings) -> Scans:
+def scan(rng: Generator, surfaces: Surfaces, positions: Floats, scanner: Scanner) -> Scans:
     """What a scanner at these positions reports of the surfaces."""
-    faces = np.stack([_turned_cube(rng) for _ in positions])
-    slopes = ray_slopes(rng, settings.ray_step)
-    depths, surface = first_hits(rng, surfaces, positions, faces, slopes)
+    slopes = ray_slopes(rng, scanner.ray_step)
+    if scanner.views:
+        faces, shifts = _pictures(rng, len(positions), scanner.views), _drift(rng, len(positions), scanner.pose_error)
+        borders = pixel_of(-PICTURE[0], len(slopes)), pixel_of(-PICTURE[1], len(slopes))
+        lowest = -1.0
+    else:
+        faces, shifts = (
+            np.stack([_turned_cube(rng) for _ in positions]),
+            rng.normal(0, scanner.pose_error, positions.shape),
+        )
+        borders = 0, 0
+        lowest = -math.sin(rng.uniform(*scanner.blind_from))
+    depths, surface = first_hits(rng, surfaces, positions, faces, slopes, borders)
     reported, returned = report_returns(
         depths,
         surface,
         positions,
-        rng.normal(0, settings.pose_error, positions.shape),
+        shifts,
         faces,
         slopes,
-        _range_bumps(rng, slopes),
-        np.where(np.isin(surfaces.kind, (TUBE, BALL))[:, None], 0.0, surfaces.frame[:, 2]),
+        np.where(np.isin(surfaces.kind, (QUAD, DISC))[:, None], surfaces.frame[:, 2], 0.0),
         surfaces.material,
-        rng.uniform(*settings.range_noise),
-        settings.mixed_pixels,
-        -math.sin(rng.uniform(*BLIND_FROM)),
+        rng.uniform(*scanner.range_noise),
+        scanner.mixed_pixels,
+        rng.uniform(*scanner.reach),
+        lowest,
         rng.integers(2**63, dtype=np.uint64),
     )
     return Scans(positions, faces, slopes, depths, surface, reported, returned)
 
 
 def first_hits(
-    rng: Generator, surfaces: Surfaces, positions: Floats, faces: Floats, slopes: Floats
+    rng: Generator,
+    surfaces: Surfaces,
+    positions: Floats,
+    faces: Floats,
+    slopes: Floats,
+    borders: tuple[int, int] = (0, 0),
 ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Depths and surfaces (S, 6, n, n) of the first hits; the generator decides which rays pass through glass."""
+    """Depths and surfaces (S, F, n, n) of the first hits; the generator decides which rays pass through glass."""
     return cast_rays(
         positions,
         faces,
         slopes,
+        borders,
         surfaces.kind,
         surfaces.origin,
         surfaces.frame,
         np.linalg.inv(surfaces.frame),
-        surfaces.taper,
+        surfaces.form,
         surfaces.closed,
         surfaces.material,
         rng.integers(2**63, dtype=np.uint64),
@@ -110,6 +127,31 @@ def _turned_cube(rng: Generator) -> Floats:
     return turned
 
 
+def _pictures(rng: Generator, positions: int, views: int) -> Floats:
+    """(S, F, 3, 3): pictures in all directions, most of them some way down, none quite level."""
+    yaw = rng.uniform(0, math.tau, (positions, 1)) + (np.arange(views) + rng.uniform(-0.3, 0.3, (positions, views))) * (
+        math.tau / views
+    )
+    pitch = rng.normal(-rng.uniform(*DOWNWARDS), 0.25, yaw.shape)
+    glances = GLANCES if rng.uniform() < LOOKS_UP else 0.0
+    pitch = np.where(rng.uniform(size=yaw.shape) < glances, rng.uniform(0.2, 0.9, yaw.shape), pitch)
+    roll = rng.normal(0, 0.07, yaw.shape)
+    forward = np.stack([np.cos(yaw) * np.cos(pitch), np.sin(yaw) * np.cos(pitch), np.sin(pitch)], axis=-1)
+    level = np.stack([np.sin(yaw), -np.cos(yaw), np.zeros_like(yaw)], axis=-1)
+    upright = np.cross(level, forward)
+    right = np.cos(roll)[..., None] * level + np.sin(roll)[..., None] * upright
+    return np.stack([right, np.cross(right, forward), forward], axis=-2)
+
+
+def _drift(rng: Generator, positions: int, pose_error: float) -> Floats:
+    """(S, 3): errors that add up along the way, now and then with a jump."""
+    steps = rng.normal(0, pose_error, (positions, 3))
+    if pose_error and rng.uniform() < JUMP:
+        steps[rng.integers(positions)] += rng.uniform(-LARGEST_JUMP, LARGEST_JUMP, 3)
+    drift: Floats = np.cumsum(steps, axis=0)
+    return drift
+
+
 def ray_slopes(rng: Generator, step: float) -> Floats:
     """(n, n, 2): tangents of n × n rays at equal angles over a quarter turn, each anywhere in its pixel."""
     count = max(8, round(90 / step))
@@ -117,11 +159,3 @@ def ray_slopes(rng: Generator, step: float) -> Floats:
     pixels = np.stack([columns, rows], axis=-1) + rng.uniform(0, 1, (count, count, 2))
     slopes: Floats = np.tan((pixels / count - 0.5) * (math.pi / 2))
     return slopes
-
-
-def _range_bumps(rng: Generator, slopes: Floats) -> Floats:
-    """(n, n): smooth errors of the range over a face, as depth cameras have them; a share of the range."""
-    bumps = np.zeros(slopes.shape[:2])
-    for _ in range(4):
-        bumps += np.sin(slopes @ rng.normal(0, 6, 2) + rng.uniform(0, math.tau))
-    return bumps * rng.uniform(0, LARGEST_BUMP / 4)

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from point2node.core.classes import S3DIS
 from point2node.data.rooms.building.shell import build_ceiling, build_floor, build_walls
 from point2node.data.rooms.floor_plan import FloorPlan
-from point2node.data.rooms.layouts import LAYOUTS
+from point2node.data.rooms.layouts import LAYOUTS, SCANNER_SHARES
 from point2node.data.rooms.pieces import Piece
 from point2node.data.rooms.room import Room
+from point2node.data.rooms.scanners import choose_scanner
 from point2node.data.rooms.settings import RoomSettings
 from point2node.data.rooms.styles import Styles, choose_style
 from point2node.data.rooms.surfaces import Floats, Surfaces, join
@@ -26,6 +27,7 @@ class Scene:
     """Everything that the scanner and the lamps need to know of a room, in the room's own frame."""
 
     layout: str
+    scanner: str
     styles: tuple[str, ...]
     """The style of each piece that has one, in the order in which they were put there."""
     outline: Floats
@@ -45,19 +47,24 @@ def build_scene(rng: Generator, styles: Styles, settings: RoomSettings) -> Scene
     """A room of one of the allowed layouts, furnished."""
     choices = [layout for layout in LAYOUTS if not settings.layouts or layout.name in settings.layouts]
     layout = choose_style(choices, styles, rng)
+    scanner = choose_scanner(rng, SCANNER_SHARES[layout.name], settings.scanners)
     room = layout.build(rng, styles)
-    shell = [build_floor(rng, room.outline), build_ceiling(rng, room.outline, room.height)]
-    shell += build_walls(rng, room.walls, room.openings, room.height)
-    return assemble(layout.name, room, [*shell, *room.pieces], _place_lamps(rng, room))
+    shell = [
+        build_floor(rng, room.outline, room.openings),
+        build_ceiling(rng, room.outline, room.height, room.rise, room.holes, room.openings),
+        *build_walls(rng, room.walls, room.openings, room.height + room.rise, room.finish),
+    ]
+    return assemble(layout.name, scanner, room, [*shell, *room.pieces], _place_lamps(rng, room))
 
 
-def assemble(layout: str, room: Room, pieces: list[Piece], lamps: Floats) -> Scene:
+def assemble(layout: str, scanner: str, room: Room, pieces: list[Piece], lamps: Floats) -> Scene:
     """The scene of these pieces."""
     return Scene(
         layout=layout,
+        scanner=scanner,
         styles=tuple(piece.style for piece in pieces if piece.style),
         outline=room.outline,
-        height=room.height,
+        height=room.height + room.rise,
         plan=room.plan,
         surfaces=join([piece.surfaces for piece in pieces]),
         piece=np.repeat(np.arange(len(pieces), dtype=np.int32), [len(piece.surfaces) for piece in pieces]),

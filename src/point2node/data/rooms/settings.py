@@ -6,28 +6,35 @@ from dataclasses import dataclass
 
 from point2node.core.errors import InputError
 
+OVERRIDES = ("ray_step", "positions", "range_noise", "pose_error", "mixed_pixels", "lost_ceiling")
+
 
 @dataclass(frozen=True)
 class RoomSettings:
-    """Each field with its default; probabilities are per room unless they say otherwise."""
+    """Each field with its default; probabilities are per room unless they say otherwise.
+
+    What is None is as the scanner has it, which is drawn per room.
+    """
 
     layouts: tuple[str, ...] = ()
     """Only these room types, e.g. ("office", "corridor"); empty for all, as often as real buildings have them."""
-    ray_step: float = 0.45
-    """Degrees between neighbouring rays of a scanner; 0.45 are 240,000 rays at each position."""
-    positions: tuple[int, int] = (2, 5)
+    scanners: tuple[str, ...] = ()
+    """Only these of "panoramic", "laser" and "handheld"; empty for all three, homes mostly with the last."""
+    ray_step: float | None = None
+    """Degrees between neighbouring rays of a scanner; 0.45 are 240,000 rays at each position of a tripod."""
+    positions: tuple[int, int] | None = None
     """Fewest and most scanner positions in a room; large rooms get more."""
     even: float = 0.02
-    """Metres: one point is kept in each cube of this edge, as in merged scans; at least 0.01, or 0 for every return."""
-    range_noise: tuple[float, float] = (0.001, 0.003)
+    """Metres: one point is kept in each cube of about this edge; at least 0.01, or 0 for every return."""
+    range_noise: tuple[float, float] | None = None
     """Metres: standard deviation of a range at one metre, drawn per room; it grows with range and grazing angle."""
-    pose_error: float = 0.004
+    pose_error: float | None = None
     """Metres: how far apart the scans of a room are after registration."""
-    mixed_pixels: float = 0.35
+    mixed_pixels: float | None = None
     """Share of the rays at a depth edge that report a range between foreground and background."""
     lost_patches: float = 0.3
     """Probability that some patches of a room are missing."""
-    lost_ceiling: float = 0.05
+    lost_ceiling: float | None = None
     """Probability that the ceiling is missing, as in scans cut open for display."""
     cut_room: float = 0.08
     """Probability that a part of the room is cut off by a straight line."""
@@ -39,14 +46,16 @@ class RoomSettings:
     def __post_init__(self) -> None:
         _check("ray_step", self.ray_step, 0.02, 5)
         _check("even", self.even, 0.01 if self.even else 0, 1)
-        _check("range_noise", self.range_noise[0], 0, self.range_noise[1])
+        if self.range_noise:
+            _check("range_noise", self.range_noise[0], 0, self.range_noise[1])
+        if self.positions:
+            _check("positions", self.positions[0], 1, self.positions[1])
         _check("pose_error", self.pose_error, 0, 1)
         _check("margin", self.margin, 0, 1)
-        _check("positions", self.positions[0], 1, self.positions[1])
         for name in ("mixed_pixels", "lost_patches", "lost_ceiling", "cut_room", "grey"):
             _check(name, getattr(self, name), 0, 1)
 
 
-def _check(name: str, value: float, lowest: float, highest: float) -> None:
-    if not lowest <= value <= highest:
+def _check(name: str, value: float | None, lowest: float, highest: float) -> None:
+    if value is not None and not lowest <= value <= highest:
         raise InputError(f"RoomSettings.{name}", expected=f"{lowest:g} to {highest:g}", found=f"{value:g}")

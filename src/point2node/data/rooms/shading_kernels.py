@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from point2node.data.rooms.hashing import mix, normal
 from point2node.data.rooms.ray_kernels import pixel_of
-from point2node.data.rooms.surfaces import BALL, TUBE
+from point2node.data.rooms.surfaces import BALL, CUSHION, TUBE
 from point2node.data.rooms.texture_kernels import paint_point
 from point2node.geometry.compiling import kernel
 
@@ -22,6 +22,7 @@ Triple = tuple[float, float, float]
 
 GREY_WEIGHTS = (0.3, 0.59, 0.11)
 SHADOW = 0.25  # share of a lamp's light that reaches its shadow by way of the walls
+MIDDLE = 0.45  # the brightness that contrast leaves as it is
 CORNER_REACH = 0.35  # metres: how far the darkness of a corner reaches
 
 
@@ -37,7 +38,7 @@ def shade(
     origin: Array,
     frame: Array,
     inverse: Array,
-    taper: Array,
+    form: Array,
     material: Array,
     lamps: Array,
     shadows: Array,
@@ -50,9 +51,9 @@ def shade(
     """Colours (N, 3), linear, not yet clipped.
 
     Args:
-        rays: (N,), flat numbers into (S, 6, n, n).
+        rays: (N,), flat numbers into (S, F, n, n).
         positions, faces, slopes, depths, hits: as in ``Scans``.
-        kind, origin, frame, inverse, taper, material: as for ``cast_rays``.
+        kind, origin, frame, inverse, form, material: as for ``cast_rays``.
         lamps: (L, 4), x, y, z and strength.
         shadows: (M, 6, m, m), depths that the first M lamps see; the others throw no shadows.
         cube: (6, 3, 3), right, up and forward of the faces in which the lamps look.
@@ -63,9 +64,10 @@ def shade(
     """
     colours = np.empty((len(rays), 3), np.float32)
     metres = np.sqrt((frame * frame).sum(axis=2))  # for one unit along each axis
-    size = len(slopes)
+    size, sides = len(slopes), faces.shape[1]
     for n in prange(len(rays)):
-        i, j, side, scanner = rays[n] % size, rays[n] // size % size, rays[n] // size**2 % 6, rays[n] // size**2 // 6
+        i, j = rays[n] % size, rays[n] // size % size
+        side, scanner = rays[n] // size**2 % sides, rays[n] // size**2 // sides
         p, depth = hits[scanner, side, j, i], depths[scanner, side, j, i]
         face, eye, right, up = faces[scanner, side], positions[scanner], slopes[j, i, 0], slopes[j, i, 1]
         hit = (
@@ -76,11 +78,14 @@ def shade(
         x, y, z = _times(inverse[p].T, hit[0] - origin[p, 0], hit[1] - origin[p, 1], hit[2] - origin[p, 2])
         u, v = x * metres[p, 0], y * metres[p, 1]
         if kind[p] == TUBE:
-            slope = taper[p] - 1.0
+            slope = form[p] - 1.0
             gradient = _times(inverse[p], x, y, -slope * (1.0 + slope * z))
             u, v = math.atan2(y, x) * metres[p, 0], z * metres[p, 2]  # unrolled
         elif kind[p] == BALL:
             gradient = _times(inverse[p], x, y, z)
+        elif kind[p] == CUSHION:
+            odd = round(form[p]) - 1
+            gradient = _times(inverse[p], x**odd, y**odd, z**odd)
         else:
             gradient = _times(inverse[p], 0.0, 0.0, 1.0)
         paint_point(material[p], u, v, mix(key, p), colours[n])
@@ -91,14 +96,20 @@ def shade(
 
 
 @kernel(parallel=True)
-def develop(light: Array, scan: Array, gains: Array, saturation: float, noise: float, key: np.uint64) -> Array:
-    """Light (N, 3) as eight-bit colours: exposed by the gains (S, 3) of its scan, (de)saturated, with sensor noise."""
+def develop(
+    light: Array, scan: Array, gains: Array, saturation: float, contrast: float, noise: float, key: np.uint64
+) -> Array:
+    """Light (N, 3) as eight-bit colours: exposed by the gains (S, 3) of its scan, with a camera's curve and noise.
+
+    The curve raises brightness around ``MIDDLE`` to the power ``contrast``.
+    """
     colours = np.empty(light.shape, np.uint8)
     for n in prange(len(light)):
         r, g, b = light[n, 0] * gains[scan[n], 0], light[n, 1] * gains[scan[n], 1], light[n, 2] * gains[scan[n], 2]
         grey = GREY_WEIGHTS[0] * r + GREY_WEIGHTS[1] * g + GREY_WEIGHTS[2] * b
+        curve = (max(grey, 0.01) / MIDDLE) ** (contrast - 1.0)
         for k, value in ((0, r), (1, g), (2, b)):
-            value = grey + saturation * (value - grey) + noise * normal(mix(key, 3 * n + k))
+            value = max(0.0, grey + saturation * (value - grey)) * curve + noise * normal(mix(key, 3 * n + k))
             colours[n, k] = np.uint8(255.0 * min(1.0, max(0.0, value)))
     return colours
 

@@ -1,11 +1,12 @@
-"""Surfaces as arrays: parallelograms, discs, tubes and balls, each an affine image of its unit shape.
+"""Surfaces as arrays: parallelograms, discs, tubes, balls and cushions, each an affine image of its unit shape.
 
 A point p of the unit shape lies in the room at ``origin + p @ frame``. The unit shapes are
 
 - quad: 0 ≤ x, y ≤ 1, z = 0
 - disc: x² + y² ≤ 1, z = 0
-- tube: x² + y² = (1 + (taper − 1)·z)², 0 ≤ z ≤ 1
+- tube: x² + y² = (1 + (form − 1)·z)², 0 ≤ z ≤ 1
 - ball: x² + y² + z² = 1
+- cushion: |x|ᵖ + |y|ᵖ + |z|ᵖ = 1 with the even exponent p = form: a box with soft edges, the softer the smaller p
 """
 
 from __future__ import annotations
@@ -20,13 +21,13 @@ from numpy.typing import NDArray
 
 from point2node.data.rooms.materials import Material
 
-QUAD, DISC, TUBE, BALL = range(4)
+QUAD, DISC, TUBE, BALL, CUSHION = range(5)
 Floats = NDArray[np.float64]
 Point = Sequence[float] | NDArray[Any]
 
 # the corners of the box around each unit shape, by kind
-UNIT_LOW = np.array([[0, 0, 0], [-1, -1, 0], [-1, -1, 0], [-1, -1, -1]], float)
-UNIT_HIGH = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1]], float)
+UNIT_LOW = np.array([[0, 0, 0], [-1, -1, 0], [-1, -1, 0], [-1, -1, -1], [-1, -1, -1]], float)
+UNIT_HIGH = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1]], float)
 
 _BOX_ORIGINS = np.array([[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], float)
 _X, _Y, _Z = np.eye(3)
@@ -34,7 +35,7 @@ _X, _Y, _Z = np.eye(3)
 _BOX_AXES = np.array(
     [[_Y, _Z, _X], [_Z, _Y, -_X], [_X, _Z, -_Y], [_Z, _X, _Y], [_X, _Y, _Z], [_Y, _X, -_Z]],
 )
-_BOX_KIND, _BOX_TAPER, _BOX_CLOSED = np.full(6, QUAD, np.int8), np.ones(6), np.ones(6, bool)
+_BOX_KIND, _BOX_FORM, _BOX_CLOSED = np.full(6, QUAD, np.int8), np.ones(6), np.ones(6, bool)
 
 
 @dataclass(frozen=True)
@@ -46,8 +47,8 @@ class Surfaces:
     """(P, 3)"""
     frame: Floats
     """(P, 3, 3): the images of the unit axes, one a row."""
-    taper: Floats
-    """(P,): top radius of a tube over its bottom radius."""
+    form: Floats
+    """(P,): the top radius of a tube over its bottom radius; the exponent of a cushion; 1 for the others."""
     closed: NDArray[np.bool_]
     """(P,): part of a solid body, so never seen from behind."""
     material: Floats
@@ -67,7 +68,7 @@ class Surfaces:
             np.tile(self.kind, count),
             (np.asarray(to, float)[:, None] + self.origin).reshape(-1, 3),
             np.tile(self.frame, (count, 1, 1)),
-            np.tile(self.taper, count),
+            np.tile(self.form, count),
             np.tile(self.closed, count),
             np.tile(self.material, (count, 1)),
         )
@@ -85,15 +86,17 @@ class Surfaces:
 
     def bounds(self) -> tuple[Floats, Floats]:
         """Lower and upper corner of an axis-aligned box around all surfaces."""
-        radius = np.ones((len(self), 3, 1))
-        radius[:, :2] = np.maximum(1.0, self.taper)[:, None, None]
-        ends = np.stack([UNIT_LOW[self.kind][:, :, None], UNIT_HIGH[self.kind][:, :, None]]) * self.frame * radius
-        low, high = ends.min(axis=0).sum(axis=1), ends.max(axis=0).sum(axis=1)
+        one, other = UNIT_LOW[self.kind][:, :, None] * self.frame, UNIT_HIGH[self.kind][:, :, None] * self.frame
+        wider = (self.kind == TUBE) & (self.form > 1)
+        if wider.any():  # a tube that widens
+            one[wider, :2] *= self.form[wider, None, None]
+            other[wider, :2] *= self.form[wider, None, None]
+        low, high = np.minimum(one, other).sum(axis=1), np.maximum(one, other).sum(axis=1)
         return (self.origin + low).min(axis=0), (self.origin + high).max(axis=0)
 
     def _at(self, origin: Floats, frame: Floats) -> Surfaces:
         # not dataclasses.replace, which takes a fifth of the time of furnishing a room
-        return Surfaces(self.kind, origin, frame, self.taper, self.closed, self.material)
+        return Surfaces(self.kind, origin, frame, self.form, self.closed, self.material)
 
 
 def join(parts: Sequence[Surfaces]) -> Surfaces:
@@ -102,7 +105,7 @@ def join(parts: Sequence[Surfaces]) -> Surfaces:
         np.concatenate([part.kind for part in parts]),
         np.concatenate([part.origin for part in parts]),
         np.concatenate([part.frame for part in parts]),
-        np.concatenate([part.taper for part in parts]),
+        np.concatenate([part.form for part in parts]),
         np.concatenate([part.closed for part in parts]),
         np.concatenate([part.material for part in parts]),
     )
@@ -122,7 +125,7 @@ def box(size: Point, at: Point, material: Material) -> Surfaces:
     frame = _BOX_AXES.copy()
     frame[:, :2] *= lengths
     materials = material.row[None].repeat(6, axis=0)
-    return Surfaces(_BOX_KIND, _BOX_ORIGINS * lengths + corner, frame, _BOX_TAPER, _BOX_CLOSED, materials)
+    return Surfaces(_BOX_KIND, _BOX_ORIGINS * lengths + corner, frame, _BOX_FORM, _BOX_CLOSED, materials)
 
 
 def disc(radius: float, at: Point, material: Material) -> Surfaces:
@@ -133,6 +136,13 @@ def disc(radius: float, at: Point, material: Material) -> Surfaces:
 def ball(radii: Point, at: Point, material: Material) -> Surfaces:
     """An ellipsoid by its centre and its half axes."""
     return _single(BALL, at, np.diag(np.asarray(radii, float)), material, closed=True)
+
+
+def cushion(size: Point, at: Point, material: Material, exponent: int = 4) -> Surfaces:
+    """A box with soft edges; ``at`` is the centre of its bottom, ``exponent`` is 4 for a pillow to 10 for a slab."""
+    half = np.asarray(size, float) / 2
+    centre = (at[0], at[1], at[2] + half[2])
+    return _single(CUSHION, centre, np.diag(half), material, float(exponent), closed=True)
 
 
 def rod(start: Point, end: Point, radius: float, material: Material, taper: float = 1.0) -> Surfaces:
@@ -160,7 +170,7 @@ def _single(
     origin: Point,
     frame: Sequence[Floats] | Floats,
     material: Material,
-    taper: float = 1.0,
+    form: float = 1.0,
     *,
     closed: bool = False,
 ) -> Surfaces:
@@ -168,7 +178,7 @@ def _single(
         np.array([kind], np.int8),
         np.asarray(origin, float)[None],
         np.asarray(frame, float)[None],
-        np.array([taper]),
+        np.array([form]),
         np.array([closed]),
         material.row[None],
     )

@@ -14,14 +14,26 @@ from point2node.data.rooms.surfaces import Surfaces, box, join
 
 
 @dataclass(frozen=True)
+class Surroundings:
+    """What an opening has to match: how the wall is finished, its length and its height."""
+
+    finish: Material
+    length: float
+    height: float
+
+
+@dataclass(frozen=True)
 class Opening:
-    """A hole of this width and height, the piece in it, and the floor in front that has to stay free."""
+    """A hole of this width and height, the piece in it, and what has to stay free around it."""
 
     width: float
     height: float
     filling: Piece
     bottom: float = 0.0
     clearance: float = 0.0
+    """Metres of floor in front."""
+    beside: float = 0.0
+    """Metres of wall at either side, which an open leaf covers."""
 
 
 def frame(

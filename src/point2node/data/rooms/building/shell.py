@@ -2,40 +2,62 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
 from numpy.random import Generator
 
 from point2node.data.rooms.building.openings import Opening
 from point2node.data.rooms.floor_plan import Wall
-from point2node.data.rooms.materials import Material, fabric, paint, panelled, stone, wood
+from point2node.data.rooms.materials import Material, ceiling_paint, fabric, paint, panelled, stone, wall_finish, wood
 from point2node.data.rooms.pieces import Piece, piece
 from point2node.data.rooms.surfaces import Floats, Surfaces, box, quad
 
-BEYOND = 1.5  # metres: how far floor and ceiling go on behind open doors
-THICKNESS = 0.15  # metres: depth of the reveals
+BEYOND = 1.5  # metres: how far floor and ceiling go on behind doors
+THICKNESS = 0.2  # metres: depth of the reveals
 Hole = tuple[float, Opening]
+Rectangle = tuple[float, float, float, float]  # low x, high x, low y, high y
+Openings = Sequence[tuple[Wall, float, Opening]]
 
 
-def build_floor(rng: Generator, outline: Floats) -> Piece:
-    """One level surface; what lies outside the outline is hidden by the walls, save through open doors."""
-    finish = (fabric, fabric, wood, stone, paint)[rng.integers(5)](rng)
+def build_floor(rng: Generator, outline: Floats, openings: Openings) -> Piece:
+    """One level surface, and some more behind each door."""
+    finish = (fabric, fabric, wood, wood, stone, stone, paint)[rng.integers(7)](rng)
     if rng.uniform() < 0.3:
         finish = panelled(finish, rng.uniform(0.3, 0.8))
-    return piece("floor", [_level(outline, 0.0, finish)])
+    low, high = outline.min(axis=0), outline.max(axis=0)
+    inner = quad((*low, 0.0), (high[0] - low[0], 0, 0), (0, high[1] - low[1], 0), finish)
+    return piece("floor", [inner, *_thresholds(openings, 0.0, finish)])
 
 
-def build_ceiling(rng: Generator, outline: Floats, height: float) -> Piece:
-    """One level surface, tiled in half of all rooms."""
-    finish = stone(rng) if rng.uniform() < 0.1 else paint(rng)
-    if rng.uniform() < 0.5:
+def build_ceiling(
+    rng: Generator, outline: Floats, height: float, rise: float, holes: Sequence[Rectangle], openings: Openings
+) -> Piece:
+    """Level around the holes of its lamps, or sloped up by ``rise`` from one side to the other; tiled in many rooms."""
+    finish = stone(rng) if rng.uniform() < 0.1 else ceiling_paint(rng)
+    if rng.uniform() < 0.4:
         finish = panelled(finish, rng.choice([0.6, 0.625, 1.2]))
-    return piece("ceiling", [_level(outline, height, finish)])
+    low, high = outline.min(axis=0) - 0.02, outline.max(axis=0) + 0.02
+    width, depth = high - low
+    if not rise:
+        parts = _around((low[0], high[0], low[1], high[1]), holes, height, finish)
+        return piece("ceiling", [*parts, *_thresholds(openings, height, finish)])
+    if rng.uniform() < 0.5:  # one slope
+        return piece("ceiling", [quad((*low, height), (width, 0, 0), (0, depth, rise), finish)])
+    ridge = depth * rng.uniform(0.3, 0.7)
+    return piece(
+        "ceiling",
+        [
+            quad((*low, height), (width, 0, 0), (0, ridge, rise), finish),
+            quad((low[0], high[1], height), (width, 0, 0), (0, ridge - depth, rise), finish),
+        ],
+    )
 
 
-def build_walls(
-    rng: Generator, walls: list[Wall], openings: list[tuple[Wall, float, Opening]], height: float
-) -> list[Piece]:
+def build_walls(rng: Generator, walls: list[Wall], openings: Openings, height: float, finish: Material) -> list[Piece]:
     """One piece for each wall: the face around the holes, the reveals and a skirting board."""
-    finish, accent = _wall_finish(rng), _wall_finish(rng)
+    accent = wall_finish(rng)
     skirting = paint(rng) if rng.uniform() < 0.5 else wood(rng)
     skirting_height = rng.uniform(0.05, 0.14) if rng.uniform() < 0.7 else 0.0
     pieces = []
@@ -49,13 +71,36 @@ def build_walls(
     return pieces
 
 
-def _wall_finish(rng: Generator) -> Material:
-    return (paint, paint, paint, paint, stone, wood)[rng.integers(6)](rng)
+def build_stub(rng: Generator, length: float, height: float, finish: Material) -> Piece:
+    """A short wall that stands into the room, along y."""
+    return piece("wall", [box((rng.uniform(0.08, 0.25), length, height), (0, 0, 0), finish)])
 
 
-def _level(outline: Floats, z: float, material: Material) -> Surfaces:
-    low, high = outline.min(axis=0) - BEYOND, outline.max(axis=0) + BEYOND
-    return quad((*low, z), (high[0] - low[0], 0, 0), (0, high[1] - low[1], 0), material)
+def _thresholds(openings: Openings, z: float, material: Material) -> list[Surfaces]:
+    """Floor or ceiling behind the doors."""
+    parts = []
+    for wall, at, opening in openings:
+        if opening.bottom == 0:
+            half = opening.width / 2 + 0.6
+            along, outward = wall.direction * 2 * half, -BEYOND * wall.inward
+            parts.append(quad((*wall.at(at - half), z), (*along, 0), (*outward, 0), material))
+    return parts
+
+
+def _around(bounds: Rectangle, holes: Sequence[Rectangle], z: float, material: Material) -> list[Surfaces]:
+    """A level rectangle without its holes, in strips along x."""
+    edges = np.unique([*bounds[2:], *(y for hole in holes for y in hole[2:])])
+    edges = edges[(edges >= bounds[2]) & (edges <= bounds[3])]
+    parts = []
+    for low_y, high_y in pairwise(edges):
+        reached = bounds[0]
+        inside = sorted(hole[:2] for hole in holes if hole[2] <= low_y and high_y <= hole[3])
+        for low_x, high_x in [*inside, (bounds[1], bounds[1])]:
+            if low_x > reached:
+                size = (low_x - reached, 0, 0), (0, high_y - low_y, 0)
+                parts.append(quad((reached, low_y, z), *size, material))
+            reached = max(reached, high_x)
+    return parts
 
 
 def _upright(
@@ -106,8 +151,3 @@ def _skirting(wall: Wall, holes: list[Hole], height: float, material: Material) 
             parts.append(quad(corner, (*(wall.direction * (low - reached)), 0), (*(0.012 * wall.inward), 0), material))
         reached = high
     return parts
-
-
-def build_stub(rng: Generator, length: float, height: float) -> Piece:
-    """A short wall that stands into the room, along y."""
-    return piece("wall", [box((rng.uniform(0.08, 0.25), length, height), (0, 0, 0), _wall_finish(rng))])

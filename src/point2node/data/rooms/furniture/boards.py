@@ -17,7 +17,7 @@ def whiteboard(rng: Generator) -> Piece:
     face = Material((value, value, value), Texture.BLOTCHES, 0.3, rng.uniform(0.0, 0.2), absorption=rng.uniform(0, 0.2))
     if rng.uniform() < 0.2:  # glass boards come in colours
         face = Material(any_colour(rng, 0.9), absorption=rng.uniform(0, 0.3))
-    width, height = rng.uniform(1.0, 3.2), rng.uniform(0.85, 1.3)
+    width, height = rng.uniform(0.7, 3.2), rng.uniform(0.6, 1.3)
     return piece("board", [_framed(rng, width, height, face, metal(rng))])
 
 
@@ -28,6 +28,16 @@ def blackboard(rng: Generator) -> Piece:
     return piece("board", [_framed(rng, rng.uniform(1.4, 4.0), rng.uniform(1.0, 1.3), face, wood(rng))])
 
 
+def projector_screen(rng: Generator) -> Piece:
+    """A white cloth pulled down from its case, or a flat display for presentations."""
+    width, value = rng.uniform(1.2, 2.6), rng.uniform(0.85, 1.0)
+    height, off = width * rng.uniform(0.55, 0.8), rng.uniform(0.01, 0.06)
+    cloth = Material((value, value, value), contrast=0.02)
+    case = box((width + 0.1, 0.09, 0.09), (0, -0.045, height), metal(rng))
+    bar = box((width, 0.02, 0.03), (0, -off, 0), metal(rng))
+    return piece("board", [box((width, 0.005, height), (0, -off, 0), cloth), case, bar])
+
+
 def pin_board(rng: Generator) -> Piece:
     """Cork or felt with notes pinned to it."""
     face = Material(any_colour(rng, 0.7, 0.3), Texture.SPECKLE, 0.01, 0.2)
@@ -35,7 +45,7 @@ def pin_board(rng: Generator) -> Piece:
     parts = [_framed(rng, width, height, face, furniture_finish(rng))]
     for _ in range(rng.integers(0, 8)):
         note = (rng.uniform(0.1, 0.3), 0.004, rng.uniform(0.1, 0.3))
-        place = (rng.uniform(-0.4, 0.4) * width, -0.032, rng.uniform(0.05, 0.6) * height)
+        place = (rng.uniform(-0.4, 0.4) * width, -0.042, rng.uniform(0.05, 0.6) * height)
         parts.append(box(note, place, paper(rng)))
     return piece("board", parts)
 
@@ -62,11 +72,11 @@ def flip_chart(rng: Generator) -> Piece:
 
 
 def _framed(rng: Generator, width: float, height: float, face: Material, frame: Material) -> Surfaces:
-    """A panel three centimetres thick with a frame around it."""
-    edge = rng.uniform(0.012, 0.05)
-    parts = [box((width, 0.02, height), (0, -0.01, 0), face)]
-    parts += [box((width, 0.03, edge), (0, -0.015, z), frame) for z in (0, height - edge)]
-    parts += [box((edge, 0.03, height), (x * (width - edge) / 2, -0.015, 0), frame) for x in (-1, 1)]
-    if rng.uniform() < 0.6:
+    """A panel with a frame around it, half a centimetre to four centimetres off the wall."""
+    edge, off, rim = rng.uniform(0.01, 0.05), 0.004 + 0.036 * rng.beta(1, 2.5), rng.uniform(0.0, 0.01)
+    parts = [box((width, off, height), (0, -off / 2, 0), face)]
+    parts += [box((width, off + rim, edge), (0, -(off + rim) / 2, z), frame) for z in (0, height - edge)]
+    parts += [box((edge, off + rim, height), (x * (width - edge) / 2, -(off + rim) / 2, 0), frame) for x in (-1, 1)]
+    if rng.uniform() < 0.45:
         parts.append(box((width * rng.uniform(0.3, 0.95), 0.08, 0.02), (0, -0.05, 0), frame))
     return join(parts)

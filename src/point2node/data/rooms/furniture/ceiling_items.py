@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from point2node.data.rooms.materials import Material, metal, plastic
 from point2node.data.rooms.pieces import Piece, piece
-from point2node.data.rooms.surfaces import Surfaces, ball, box, disc, rod
+from point2node.data.rooms.surfaces import Surfaces, ball, box, disc, quad, rod
 
 
 def flat_light(rng: Generator) -> Piece:
@@ -15,6 +15,24 @@ def flat_light(rng: Generator) -> Piece:
     width, length = rng.choice([(0.6, 0.6), (0.3, 1.2), (0.6, 1.2), (0.2, 1.5)])
     drop = rng.uniform(0.005, 0.09)
     return piece("clutter", [box((width, length, drop), (0, 0, -drop), _lit(rng))])
+
+
+def sunk_light(rng: Generator) -> Piece:
+    """A luminaire in a hole of the ceiling: its sides and its top as seen from below."""
+    width, length = rng.choice([(0.6, 0.6), (0.3, 1.2), (0.6, 1.2), (0.5, 0.9)])
+    up, body, lit = rng.uniform(0.03, 0.15), metal(rng), _lit(rng)
+    low = (-width / 2, -length / 2)
+    parts = [quad((*low, up), (width, 0, 0), (0, length, 0), lit)]
+    for corner, along in (
+        (low, (width, 0, 0)),
+        ((low[0], -low[1]), (width, 0, 0)),
+        (low, (0, length, 0)),
+        ((-low[0], low[1]), (0, length, 0)),
+    ):
+        parts.append(quad((*corner, 0), along, (0, 0, up), body))
+    if rng.uniform() < 0.5:  # tubes or a louvre
+        parts += [box((0.05, length * 0.95, 0.03), (x * width, 0, up * 0.3), lit) for x in (-0.2, 0.2)]
+    return piece("clutter", parts)
 
 
 def hanging_light(rng: Generator) -> Piece:

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from point2node.data.rooms.furniture.desk_items import carton, plant
 from point2node.data.rooms.materials import fabric, furniture_finish, metal, paper, plastic
 from point2node.data.rooms.pieces import Piece, Top, piece
-from point2node.data.rooms.surfaces import ball, box, disc, drum, join, rod
+from point2node.data.rooms.surfaces import ball, box, cushion, disc, drum, join, rod
 
 
 def waste_bin(rng: Generator) -> Piece:
@@ -47,7 +47,8 @@ def cartons(rng: Generator) -> Piece:
 def bag(rng: Generator) -> Piece:
     """A rucksack or a handbag."""
     material = fabric(rng)
-    body = ball((rng.uniform(0.14, 0.22), rng.uniform(0.08, 0.13), rng.uniform(0.15, 0.25)), (0, 0, 0), material)
+    size = rng.uniform((0.26, 0.14, 0.28), (0.46, 0.28, 0.52))
+    body = cushion(size, (0, 0, -size[2] / 2), material, int(rng.choice([4, 6])))
     low, high = body.bounds()
     strap = rod((-0.08, 0, high[2] * 0.9), (0.08, 0, high[2] * 1.3), 0.012, material)
     return piece("clutter", [join([body, strap]).turned(rng.uniform(-0.4, 0.4), "x").moved((0, 0, -low[2] * 0.92))])

@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from point2node.data.rooms.materials import Material, furniture_finish, metal, wood
 from point2node.data.rooms.pieces import Piece, Top, piece
-from point2node.data.rooms.surfaces import Surfaces, box, disc, drum, join, rod
+from point2node.data.rooms.surfaces import Surfaces, box, cushion, disc, drum, join, rod
 
 HEIGHT = (0.68, 0.78)
 
@@ -126,6 +126,43 @@ def low_table(rng: Generator) -> Piece:
     if rng.uniform() < 0.4:
         parts.append(box((width * 0.9, depth * 0.9, 0.02), (0, 0, height * 0.35), top))
     return piece("table", parts, [_top(width, depth, height)])
+
+
+def side_table(rng: Generator) -> Piece:
+    """A small round or square top on a column, on legs or on panels, beside a seat."""
+    side, height, thick = rng.uniform(0.32, 0.65), rng.uniform(0.35, 0.68), rng.uniform(0.015, 0.05)
+    top, leg, form = furniture_finish(rng), _leg_finish(rng), rng.integers(3)
+    if rng.uniform() < 0.5:
+        parts = [drum(side / 2, thick, (0, 0, height - thick), top), disc(side / 2, (0, 0, height - thick), top)]
+    else:
+        parts = [box((side, side, thick), (0, 0, height - thick), top)]
+    reach = side / 2 * 0.65
+    if form == 0:
+        parts += [rod((0, 0, 0), (0, 0, height - thick), 0.03, leg), drum(reach, 0.025, (0, 0, 0), leg)]
+    elif form == 1:
+        feet = [(x * reach, y * reach) for x in (-1, 1) for y in (-1, 1)]
+        parts += [rod((*foot, 0), (foot[0] * 0.9, foot[1] * 0.9, height - thick), 0.016, leg) for foot in feet]
+    else:
+        parts += [box((0.02, side * 0.9, height - thick), (x * side * 0.45, 0, 0), top) for x in (-1, 1)]
+        parts.append(box((side * 0.9, side * 0.9, 0.02), (0, 0, height * rng.uniform(0.2, 0.5)), top))
+    return piece("table", parts, [_top(side * 0.7, side * 0.7, height)])
+
+
+def rounded_table(rng: Generator, width: float = 0.0, depth: float = 0.0) -> Piece:
+    """A top with round corners and edges, at dining or coffee height, on legs or a pedestal."""
+    low = not width and rng.uniform() < 0.4
+    width, depth = width or rng.uniform(0.7, 1.8), depth or rng.uniform(0.5, 1.0)
+    height, thick = rng.uniform(0.32, 0.5) if low else rng.uniform(*HEIGHT), rng.uniform(0.03, 0.07)
+    top, leg = furniture_finish(rng), _leg_finish(rng)
+    parts = [cushion((width, depth, thick), (0, 0, height - thick), top, int(rng.choice([4, 6, 8])))]
+    if rng.uniform() < 0.4:
+        parts.append(box((width * 0.3, depth * 0.4, height - thick), (0, 0, 0), leg))
+    else:
+        corners = [(x * width * 0.38, y * depth * 0.36) for x in (-1, 1) for y in (-1, 1)]
+        parts += [
+            rod((*foot, 0), (foot[0] * 0.95, foot[1] * 0.95, height - thick), 0.025, leg, 1.3) for foot in corners
+        ]
+    return piece("table", parts, [_top(width * 0.8, depth * 0.8, height)])
 
 
 def trestle_table(rng: Generator, width: float = 0.0, depth: float = 0.0) -> Piece:

@@ -4,19 +4,26 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from point2node.data.rooms.arrangements import maybe_board, seating_group, shelves, spare_chairs, table_with_chairs
+from point2node.data.rooms.arrangements import (
+    lay_things,
+    maybe_board,
+    seating_group,
+    shelves,
+    spare_chairs,
+    table_with_chairs,
+)
 from point2node.data.rooms.fittings import finish_room, start_room
 from point2node.data.rooms.outlines import l_shape, rectangle, vary
 from point2node.data.rooms.room import Room
 from point2node.data.rooms.styles import Styles
-from point2node.data.rooms.surfaces import Floats
 
 
 def corridor(rng: Generator, styles: Styles) -> Room:
     """Long and narrow with many doors, at times with a bend; little in it."""
-    length, width = rng.uniform(5, 24), rng.uniform(1.5, 3.2)
+    length = rng.uniform(2.0, 6.0) if rng.uniform() < 0.4 else rng.uniform(5, 24)
+    width = rng.uniform(1.2, 3.0)
     outline = rectangle(length, width)
-    if rng.uniform() < 0.3:
+    if rng.uniform() < 0.3 and length > width + 1:
         arm = rng.uniform(3, 8)
         outline = l_shape(length, width + arm, length - width, arm)
     room = start_room(
@@ -44,8 +51,12 @@ def lobby(rng: Generator, styles: Styles) -> Room:
         height=rng.uniform(2.6, 4.2),
     )
     maybe_board(room, 0.3)
+    if rng.uniform() < 0.35:
+        room.stand_at_wall(room.pick("stairs"), front=0.6)
     for _ in range(rng.integers(0, 3)):
         seating_group(room)
+    for _ in range(rng.integers(0, 3)):
+        room.stand_somewhere(room.pick("easy_chair"))
     for _ in range(rng.integers(0, 3)):
         table_with_chairs(room, room.pick("small_table"), "spare_chair")
     shelves(room, "bookcase", int(rng.integers(1, 8)))
@@ -69,12 +80,23 @@ def lounge(rng: Generator, styles: Styles) -> Room:
 
 
 def storage(rng: Generator, styles: Styles) -> Room:
-    """Small, without windows, full of shelves and boxes."""
-    room = start_room(rng, styles, vary(rng, rng.uniform(1.6, 4), rng.uniform(1.6, 3.5)), windows=0)
-    shelves(room, "storage_shelf", int(rng.integers(3, 9)))
+    """Small or tiny and often high, seldom with a window, full of shelves and boxes."""
+    size = (1.2, 2.4) if rng.uniform() < 0.5 else (2.0, 4.0)
+    room = start_room(
+        rng,
+        styles,
+        vary(rng, rng.uniform(*size), rng.uniform(*size)),
+        windows=int(rng.uniform() < 0.15),
+        height=float(rng.uniform(2.3, 3.7)),
+    )
+    shelves(room, "storage_shelf", int(rng.integers(1, 8)))
+    for _ in range(rng.integers(0, 3)):
+        room.hang(room.pick("wall_shelf"), rng.uniform(0.8, 1.5))
     for _ in range(rng.integers(1, 4)):
         room.stand_at_wall(room.pick("large_item"))
-    return finish_room(room, wall_items=int(rng.integers(0, 4)), floor_items=int(rng.integers(6, 18)))
+    for _ in range(rng.integers(2, 12)):
+        room.stand_somewhere(room.pick("store_item"), aligned=bool(rng.uniform() < 0.5))
+    return finish_room(room, wall_items=int(rng.integers(0, 4)), floor_items=int(rng.integers(0, 6)))
 
 
 def copy_room(rng: Generator, styles: Styles) -> Room:
@@ -83,9 +105,7 @@ def copy_room(rng: Generator, styles: Styles) -> Room:
     table = room.pick("row_desk")
     place = room.stand_at_wall(table, front=0.4)
     if place:
-        used: list[Floats] = []
-        for _ in range(rng.integers(1, 7)):
-            room.put_on(table, place, room.pick("desk_item"), used)
+        lay_things(room, table, place, "desk_item", int(rng.integers(1, 7)))
     for _ in range(rng.integers(2, 6)):
         room.stand_at_wall(room.pick("large_item"), front=0.5)
     shelves(room, "bookcase", int(rng.integers(1, 5)))

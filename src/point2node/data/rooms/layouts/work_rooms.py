@@ -15,6 +15,7 @@ from point2node.data.rooms.arrangements import (
     spare_chairs,
     table_with_chairs,
     work_place,
+    worktop_along_wall,
 )
 from point2node.data.rooms.fittings import finish_room, start_room
 from point2node.data.rooms.outlines import rectangle, vary
@@ -27,20 +28,27 @@ def office(rng: Generator, styles: Styles) -> Room:
     room = start_room(
         rng,
         styles,
-        vary(rng, rng.uniform(3.0, 7.0), rng.uniform(3.0, 6.0)),
-        doors=int(rng.integers(1, 3)),
-        windows=int(rng.integers(0, 5)),
+        vary(rng, rng.uniform(2.6, 7.0), rng.uniform(2.4, 5.5)),
+        doors=int(rng.integers(1, 4)),
+        windows=int(rng.integers(1, 5)),
     )
-    maybe_board(room, 0.65)
-    for _ in range(rng.integers(2, 7)):
+    maybe_board(room, 0.85)
+    maybe_board(room, 0.25)
+    for _ in range(rng.integers(0, 3)):
+        worktop_along_wall(room)
+    for _ in range(rng.integers(1, 6)):
         work_place(room)
-    if rng.uniform() < 0.45:
+    if rng.uniform() < 0.6:
         table_with_chairs(room, room.pick("small_table"), "meeting_chair")
-    if rng.uniform() < 0.2:
+    if rng.uniform() < 0.45:
         seating_group(room)
+    for _ in range(rng.integers(0, 3)):
+        room.stand_somewhere(room.pick("easy_chair"))
     shelves(room, "bookcase", int(rng.integers(4, 12)))
+    if rng.uniform() < 0.35:
+        room.hang(room.pick("wall_shelf"), rng.uniform(0.9, 1.4))
     spare_chairs(room, int(rng.integers(2, 9)))
-    return finish_room(room, wall_items=int(rng.integers(1, 8)), floor_items=int(rng.integers(6, 20)))
+    return finish_room(room, wall_items=int(rng.integers(1, 10)), floor_items=int(rng.integers(6, 20)))
 
 
 def open_office(rng: Generator, styles: Styles) -> Room:
@@ -49,7 +57,7 @@ def open_office(rng: Generator, styles: Styles) -> Room:
     room = start_room(
         rng, styles, vary(rng, width, depth), doors=int(rng.integers(1, 4)), windows=int(rng.integers(2, 7))
     )
-    maybe_board(room, 0.5)
+    maybe_board(room, 0.7)
     desk_width, desk_depth = rng.uniform(1.2, 1.6), rng.uniform(0.65, 0.8)
     for y in _steps(1.9, depth - 1.6, rng.uniform(2.9, 3.6)):
         for x in _steps(1.6, width - 1.2, desk_width + 0.04):
@@ -76,7 +84,7 @@ def conference_room(rng: Generator, styles: Styles) -> Room:
         table = room.pick("meeting_table", width=max(1.4, width - spare), depth=rng.uniform(0.9, 1.5))
         if table_with_chairs(room, table, "meeting_chair", ends=bool(rng.uniform() < 0.5), gap=0.65):
             break
-    shelves(room, "bookcase", int(rng.integers(1, 5)))
+    shelves(room, "bookcase", int(rng.integers(1, 7)))
     spare_chairs(room, int(rng.integers(2, 11)))
     if rng.uniform() < 0.3:
         room.stand_somewhere(room.pick("standing_board"))
