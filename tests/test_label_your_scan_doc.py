@@ -41,6 +41,9 @@ def test_every_command_runs(tmp_path, monkeypatch):
     write(tmp_path / "scans/a.laz", scan)
     write(tmp_path / "scan_mm.txt", scan.with_(xyz=scan.xyz * 1000))
     write_run(tmp_path / "runs/mine", write_scenes(tmp_path / "store", {"test": ("a",)}, points=20))
+    (scheme,) = re.findall(r"```yaml\n(.*?)```", DOCUMENT, re.DOTALL)
+    (tmp_path / "my_classes.yaml").write_text(scheme)
+    (tmp_path / "polygon.txt").write_text("0 0\n2 0\n2 2\n")
     for command in find_commands():
         program, *words = shlex.split(command)
         assert program == "point2node"

@@ -248,3 +248,20 @@ def test_a_killed_run_leaves_finished_files_and_goes_on(here, weights):
     done = subprocess.run([*words, "--no-report"], capture_output=True, text=True, check=True)
     assert done.stdout.count("labelled before") >= 1
     assert len(read(here / "labelled/2_labelled.ply")) == 60_000
+
+
+def test_rules_of_the_output_are_part_of_the_request_and_of_the_file_beside(here, weights):
+    write(here / "a.ply", small_scan())
+    words = ("predict", "a.ply", "--weights", weights, "--no-report")
+    assert run(*words).exit_code == 0
+    result = run(*words, "--classes", "asprs", "--within", "0,0,1.5,2.5")
+    assert "points in" in result.stdout, result.output
+    note = json.loads((here / "labelled/a_labelled.ply.classes.json").read_text())
+    assert [one["name"] for one in note["classes"]] == ["unclassified", "ground", "building"]
+    labelled = read(here / "labelled/a_labelled.ply")
+    assert set(labelled.labels[labelled.xyz[:, 0] > 1.5]) == {0}
+    assert set(labelled.labels[labelled.xyz[:, 0] <= 1.5]) <= {1, 2, 6}
+    assert "labelled before" in run(*words, "--classes", "asprs", "--within", "0,0,1.5,2.5").stdout
+    result = run(*words, "--only", "walls")
+    assert result.exit_code == 2
+    assert len(result.stderr.splitlines()) == 1

@@ -14,6 +14,7 @@ from point2node.cli.classify import classify
 from point2node.cli.demo import demo
 from point2node.cli.doctor import doctor
 from point2node.cli.evaluate import evaluate
+from point2node.cli.export import export
 from point2node.cli.models import models
 from point2node.cli.predict import predict
 from point2node.cli.prepare import prepare
@@ -69,6 +70,7 @@ app.command()(doctor)
 app.command()(train)
 app.command()(evaluate)
 app.command()(calibrate)
+app.command()(export)
 app.command()(ablate)
 app.command()(report)
 app.command()(view)

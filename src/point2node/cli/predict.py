@@ -18,6 +18,7 @@ if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.core.point_cloud import PointCloud
     from point2node.engine.labelled import Labelled
     from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.output_rules import OutputRules
     from point2node.engine.scans import Job
 
 DEFAULT_WEIGHTS = "rooms"
@@ -73,6 +74,18 @@ def predict(
     memory: Annotated[
         float | None, typer.Option(min=0.1, help="GB to stay below; by default 60 % of what is free.")
     ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Write other classes: a YAML file that maps them, or asprs, nyu40.")
+    ] = None,
+    within: Annotated[
+        str | None,
+        typer.Option(
+            help="Label only there: x0,y0,x1,y1 or x0,y0,z0,x1,y1,z1, a file of corners 'x y', or class:VALUE."
+        ),
+    ] = None,
+    protect: Annotated[str | None, typer.Option(help="Labels of the scan that stay, by value or class: 2,6.")] = None,
+    only: Annotated[str | None, typer.Option(help="Write these classes only: wall,floor.")] = None,
+    drop: Annotated[str | None, typer.Option(help="Leave out these classes: clutter.")] = None,
     report: Annotated[bool, typer.Option(help="Also write a page to look at, and a picture.")] = True,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Label again what is labelled already.")] = False,
 ) -> None:
@@ -81,6 +94,7 @@ def predict(
     Example: point2node predict scan.laz
     """
     from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.output_rules import output_rules
     from point2node.engine.scan_labelling import results_folder
     from point2node.engine.scans import find_jobs
     from point2node.engine.trained import load_trained
@@ -90,13 +104,14 @@ def predict(
     options = Options(scale, up.value, color, votes, thin, smooth, None if memory is None else int(memory * 1e9))
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
     labeller = Labeller(load_trained(weights))
+    rules = output_rules(labeller.classes, classes, protect, within, only, drop)
     failed = 0
     with results_folder(out):
         for number, job in enumerate(jobs, start=1):
             if len(jobs) > 1:
                 _say(f"[{number}/{len(jobs)}] {job.scan}")
             try:
-                _label(job, labeller, options, auto=auto, report=report, overwrite=overwrite)
+                _label(job, labeller, options, rules, auto=auto, report=report, overwrite=overwrite)
             except InputError as error:
                 if len(jobs) == 1:
                     raise
@@ -108,7 +123,16 @@ def predict(
         raise typer.Exit(code=1)
 
 
-def _label(job: Job, labeller: Labeller, options: Options, *, auto: bool, report: bool, overwrite: bool) -> None:
+def _label(
+    job: Job,
+    labeller: Labeller,
+    options: Options,
+    rules: OutputRules | None,
+    *,
+    auto: bool,
+    report: bool,
+    overwrite: bool,
+) -> None:
     from point2node.engine.scan_labelling import (
         finished_target,
         label_scan,
@@ -118,7 +142,7 @@ def _label(job: Job, labeller: Labeller, options: Options, *, auto: bool, report
         rounding_of,
     )
 
-    request = request_of(job, labeller, options, auto)
+    request = request_of(job, labeller, options, auto, rules)
     if not overwrite:
         done = finished_target(job, request)
         if done is not None:
@@ -135,7 +159,7 @@ def _label(job: Job, labeller: Labeller, options: Options, *, auto: bool, report
         _say(f"note: {doubt}")
     start = time.monotonic()
     with progress("labelling", seconds=2.0) as watch:
-        target, labelled = label_scan(job, cloud, labeller, chosen, request, watch)
+        target, labelled = label_scan(job, cloud, labeller, chosen, request, watch, rules)
     seconds = time.monotonic() - start
     if target.suffix != job.target.suffix:
         _say(f"note: {job.target.suffix} cannot hold these points and labels; written as {target.suffix}")

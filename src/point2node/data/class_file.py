@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from point2node.core.errors import InputError
 
 Channel = Annotated[int, Field(ge=0, le=255)]
 REMEDY = "See 'Your own clouds' in docs/data.md."
+KEYS = ("name, value and colour", "classes and ignore")
 EXPECTED = {
     "file": "a list of classes, or 'classes' and 'ignore'",
     "classes": "a list of one class or more",
@@ -22,6 +24,8 @@ EXPECTED = {
     "colour": "three whole numbers from 0 to 255, or '#rrggbb', as colour",
     "color": "three whole numbers from 0 to 255, or '#rrggbb', as color",
     "ignore": "a list of whole numbers to ignore",
+    "from": "a list of classes, or 'others', as from",
+    "unlabelled": "a whole number, 0 or more, as unlabelled",
 }
 
 
@@ -56,25 +60,30 @@ class ClassFile(BaseModel):
 
 def read_class_file(path: Path) -> tuple[tuple[SemanticClass, ...], tuple[int, ...]]:
     """The classes and the values to ignore, from a YAML list of classes or a mapping of ``classes`` and ``ignore``."""
-    content = _load_yaml(path)
+    content = load_yaml(path)
     try:
         file = ClassFile.model_validate({"classes": content} if isinstance(content, list) else content)
     except ValidationError as error:
-        raise _explain(path, error.errors()[0]) from error
-    _refuse_repeated(path, "name", [line.name for line in file.classes])
-    _refuse_repeated(path, "value", [line.value for line in file.classes])
+        raise explain(path, error.errors()[0]) from error
+    classes = listed_classes(path, file.classes)
     both = {line.value for line in file.classes} & set(file.ignore)
     if both:
         raise InputError(path, expected="values either listed or ignored", found=f"{min(both)} in both")
-    count = len(file.classes)
-    classes = (
-        SemanticClass(line.name, line.value, line.colour or spread_colour(number, count))
-        for number, line in enumerate(file.classes)
+    return classes, tuple(sorted(set(file.ignore)))
+
+
+def listed_classes(path: Path, lines: Sequence[ClassLine]) -> tuple[SemanticClass, ...]:
+    """The classes of a file; no name and no value may be there twice."""
+    _refuse_repeated(path, "name", [line.name for line in lines])
+    _refuse_repeated(path, "value", [line.value for line in lines])
+    return tuple(
+        SemanticClass(line.name, line.value, line.colour or spread_colour(number, len(lines)))
+        for number, line in enumerate(lines)
     )
-    return tuple(classes), tuple(sorted(set(file.ignore)))
 
 
-def _load_yaml(path: Path) -> Any:
+def load_yaml(path: Path) -> Any:
+    """The content of a YAML file."""
     import yaml
 
     try:
@@ -91,18 +100,21 @@ def _load_yaml(path: Path) -> Any:
         raise InputError(where, expected="YAML", found=found, remedy=REMEDY) from error
 
 
-def _explain(path: Path, error: Any) -> InputError:
-    """What is wrong, where, in words that need no knowledge of the program."""
+def explain(path: Path, error: Any, remedy: str = REMEDY, keys: tuple[str, str] = KEYS) -> InputError:
+    """What is wrong, where, in words that need no knowledge of the program.
+
+    ``keys`` are those of a class and those of the file.
+    """
     place = list(error["loc"])
     where = f"{path}, class {place[1] + 1}" if len(place) > 1 and place[0] == "classes" else str(path)
     if where != str(path):
         place = place[2:]
     key = str(place[0]) if place else ("class" if where != str(path) else "file")
     if error["type"] == "extra_forbidden":
-        known = "name, value and colour" if where != str(path) else "classes and ignore"
-        return InputError(where, expected=f"nothing but {known}", found=repr(key), remedy=REMEDY)
+        known = keys[0] if where != str(path) else keys[1]
+        return InputError(where, expected=f"nothing but {known}", found=repr(key), remedy=remedy)
     found = "nothing" if error["type"] == "missing" else f"{error['input']!r:.60}"
-    return InputError(where, expected=EXPECTED.get(key, key), found=found, remedy=REMEDY)
+    return InputError(where, expected=EXPECTED.get(key, key), found=found, remedy=remedy)
 
 
 def _refuse_repeated(path: Path, what: str, found: list[Any]) -> None:

@@ -21,6 +21,7 @@ from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud
 from point2node.engine.labelled import Labelled
 from point2node.engine.labelled_files import FALLBACK, write_labelled
 from point2node.engine.labelling import Labeller, Options, Report
+from point2node.engine.output_rules import OutputRules
 from point2node.engine.scans import Job
 
 MOST_FIXES = 4
@@ -41,16 +42,26 @@ class Request:
     auto: bool
     suffix: str
     """Of the format asked for."""
+    output: dict[str, str]
+    """The rules of the output; empty for the labels as they are."""
 
 
-def request_of(job: Job, labeller: Labeller, options: Options, auto: bool) -> Request:
+def request_of(job: Job, labeller: Labeller, options: Options, auto: bool, rules: OutputRules | None = None) -> Request:
     """What is asked for."""
     try:
         status = job.scan.stat()
     except OSError as error:
         raise InputError(job.scan, expected="a file that can be read", found=reason(error)) from error
-    checksum = checksum_of(labeller)
-    return Request(job.scan.name, status.st_size, status.st_mtime_ns, checksum, options, auto, job.target.suffix)
+    return Request(
+        input=job.scan.name,
+        size=status.st_size,
+        modified=status.st_mtime_ns,
+        weights=checksum_of(labeller),
+        options=options,
+        auto=auto,
+        suffix=job.target.suffix,
+        output={} if rules is None else rules.words,
+    )
 
 
 def finished_target(job: Job, request: Request) -> Path | None:
@@ -89,10 +100,20 @@ def look_at(
 
 
 def label_scan(
-    job: Job, cloud: PointCloud, labeller: Labeller, options: Options, request: Request, report: Report
+    job: Job,
+    cloud: PointCloud,
+    labeller: Labeller,
+    options: Options,
+    request: Request,
+    report: Report,
+    rules: OutputRules | None = None,
 ) -> tuple[Path, Labelled]:
-    """Label the scan and write the result; returns the file it is in."""
+    """Label the scan and write the result, by the rules if any; returns the file it is in."""
+    if rules is not None:
+        rules.check(cloud, options.up, str(job.scan))
     labelled = labeller(cloud, options, report, job.scan.name)
+    if rules is not None:
+        labelled = rules.apply(labelled)
     make_folder(job.target.parent)
     further = {"input": job.scan.name, "settings": flat(options), "request": _as_note(request)}
     return write_labelled(job.target, labelled, further), labelled

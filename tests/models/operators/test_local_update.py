@@ -10,9 +10,9 @@ from torch import Tensor
 from point2node.geometry.threads import match_torch_threads
 from point2node.models.operators import local_update as local_update_file
 from point2node.models.operators.local_update import local_update
-from point2node.models.operators.switch import torch_only
+from point2node.models.operators.switch import exportable, torch_only
 
-FORMS = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
+FORMS = pytest.mark.parametrize("form", [nullcontext, torch_only, exportable], ids=["kernel", "torch", "exported"])
 Form = Callable[[], AbstractContextManager[None]]
 
 # B, N, C, R, K; R = 70 leaves a remainder of a tile

@@ -9,12 +9,12 @@ from torch import Tensor
 
 from point2node.models.operators import non_local_update as non_local_update_file
 from point2node.models.operators.non_local_update import non_local_update
-from point2node.models.operators.switch import torch_only
+from point2node.models.operators.switch import exportable, torch_only
 
 
-@pytest.fixture(autouse=True, params=["kernels", "torch"])
-def both_forms(request: pytest.FixtureRequest) -> Iterator[None]:
-    with nullcontext() if request.param == "kernels" else torch_only():
+@pytest.fixture(autouse=True, params=[nullcontext, torch_only, exportable], ids=["kernels", "torch", "exported"])
+def every_form(request: pytest.FixtureRequest) -> Iterator[None]:
+    with request.param():
         yield
 
 

@@ -1,6 +1,7 @@
 import pytest
 import torch
 
+from point2node.models.operators.switch import exportable
 from point2node.models.peers import feature_neighbours as feature_neighbours_file
 from point2node.models.peers.feature_neighbours import feature_neighbours
 
@@ -20,6 +21,12 @@ def test_chunks_give_the_neighbours_of_the_naive_form(chunk, monkeypatch):
     monkeypatch.setattr(feature_neighbours_file, "CHUNK", chunk)
     nodes = torch.randn(2, 30, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     assert torch.equal(feature_neighbours(nodes, 5).sort().values, naive(nodes, 5).sort().values)
+
+
+def test_the_exported_form_gives_the_neighbours_of_the_naive_form():
+    nodes = torch.randn(2, 30, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    with exportable():
+        assert torch.equal(feature_neighbours(nodes, 5).sort().values, naive(nodes, 5).sort().values)
 
 
 def test_features_far_from_0_keep_their_neighbours():

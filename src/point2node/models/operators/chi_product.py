@@ -24,7 +24,7 @@ def chi_product(X: Tensor, nodes: Tensor, neighbours: Tensor, depthwise: Tensor)
     """
     if use_kernels(X, nodes, depthwise):
         return _fused(X, nodes, neighbours, depthwise)
-    clouds = torch.arange(len(nodes), device=nodes.device)[:, None, None]
+    clouds = torch.arange(nodes.shape[0], device=nodes.device)[:, None, None]
     return _multiply_and_sum(X, nodes[clouds, neighbours], depthwise)
 
 

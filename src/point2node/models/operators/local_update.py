@@ -12,7 +12,7 @@ from torch.utils.checkpoint import checkpoint
 from point2node.geometry.threads import match_torch_threads
 from point2node.models.operators import local_kernels
 from point2node.models.operators.kernel_arguments import check_neighbours, check_shape, rows_of
-from point2node.models.operators.switch import use_kernels
+from point2node.models.operators.switch import in_one_piece, use_kernels
 
 CHUNK = 1 << 23
 """Gathered values the torch form holds at a time: 32 MB in float32."""
@@ -30,6 +30,8 @@ def local_update(V: Tensor, Q: Tensor, X: Tensor, neighbours: Tensor) -> Tensor:
     """
     if use_kernels(V, Q, X) and neighbours.shape[-1] <= 256:  # the kernels number neighbours in one byte
         return _fused(V, Q, X, neighbours)
+    if in_one_piece():
+        return _update_chunk(V, Q, X, neighbours)
     nodes = max(1, CHUNK // (len(V) * neighbours.shape[-1] * V.shape[-1]))
     # Recomputed in the backward pass: else the gathered copies of every chunk would be kept, K times V.
     chunks = [
@@ -41,7 +43,7 @@ def local_update(V: Tensor, Q: Tensor, X: Tensor, neighbours: Tensor) -> Tensor:
 
 def _update_chunk(V: Tensor, Q: Tensor, X: Tensor, neighbours: Tensor) -> Tensor:
     """The equations in torch for some of the nodes; neighbours (B, n, K) → (B, n, C)."""
-    clouds = torch.arange(len(V), device=V.device)[:, None, None]
+    clouds = torch.arange(V.shape[0], device=V.device)[:, None, None]
     m = Q[clouds, neighbours] @ X[clouds, neighbours].mT
     V_up = m.softmax(dim=-1) @ V[clouds, neighbours]
     return V_up.max(dim=-2).values  # amax would share the gradient among equal maxima

@@ -13,7 +13,7 @@ from torch.autograd.function import once_differentiable
 from point2node.geometry.threads import match_torch_threads
 from point2node.models.operators.kernel_arguments import rows_of
 from point2node.models.operators.non_local_kernels import exponentiate, softmax_gradient
-from point2node.models.operators.switch import use_kernels
+from point2node.models.operators.switch import in_one_piece, use_kernels
 
 COLUMNS = 2048
 TILE = 1024 * COLUMNS
@@ -29,8 +29,16 @@ def non_local_update(V: Tensor, Q: Tensor, X: Tensor) -> Tensor:
     widened to single for the sums over all nodes.
     """
     wide = torch.promote_types(torch.promote_types(V.dtype, Q.dtype), torch.float32)
-    result: Tensor = _TiledNonLocalUpdate.apply(V.to(wide), Q.to(wide), X.to(wide))  # type: ignore[no-untyped-call]
+    widened = V.to(wide), Q.to(wide), X.to(wide)
+    if in_one_piece():
+        return _whole_update(*widened).to(V.dtype)
+    result: Tensor = _TiledNonLocalUpdate.apply(*widened)  # type: ignore[no-untyped-call]
     return result.to(V.dtype)
+
+
+def _whole_update(V: Tensor, Q: Tensor, X: Tensor) -> Tensor:
+    """The equation as it stands, holding all N × N correlations."""
+    return (Q @ X.mT).softmax(dim=-1) @ V
 
 
 class _TiledNonLocalUpdate(torch.autograd.Function):

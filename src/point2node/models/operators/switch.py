@@ -1,4 +1,4 @@
-"""The one switch between the fused CPU kernels and the plain torch forms."""
+"""The switches between the forms of an operator: fused CPU kernels, plain torch, and torch without loops."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 _kernels_enabled: ContextVar[bool] = ContextVar("kernels_enabled", default=True)
+_in_one_piece: ContextVar[bool] = ContextVar("in_one_piece", default=False)
 
 
 def use_kernels(*tensors: Tensor) -> bool:
@@ -30,3 +31,19 @@ def torch_only() -> Iterator[None]:
         yield
     finally:
         _kernels_enabled.reset(token)
+
+
+def in_one_piece() -> bool:
+    """Whether an operator has to be one expression, whatever memory it takes: loops over tiles end in no graph."""
+    return _in_one_piece.get()
+
+
+@contextmanager
+def exportable() -> Iterator[None]:
+    """Take the torch forms that an exporter can record for any batch and any number of points."""
+    token = _in_one_piece.set(True)
+    try:
+        with torch_only():
+            yield
+    finally:
+        _in_one_piece.reset(token)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from point2node.models.operators.switch import in_one_piece
+
 CHUNK = 2**22
 """Distances held at a time: 16 MB in float32, all pairs of one cloud of 2048 points."""
 
@@ -20,6 +22,9 @@ def feature_neighbours(nodes: Tensor, k: int) -> Tensor:
     with torch.autocast(nodes.device.type, enabled=False):  # three digits would not tell neighbours apart
         nodes = nodes.to(torch.promote_types(nodes.dtype, torch.float32))
         centred = nodes - nodes.mean(dim=1, keepdim=True)  # the products below lose digits far from the origin
+        if in_one_piece():
+            distances = centred.square().sum(dim=-1)[:, None] - 2 * centred @ centred.mT
+            return distances.topk(k, largest=False, sorted=False).indices
         nearest = ([_nearest(queries, cloud, k) for queries in cloud.split(rows)] for cloud in centred)
         return torch.stack([torch.cat(found) for found in nearest])
 
