@@ -17,7 +17,7 @@ from point2node.data.files import read
 from point2node.data.files.las_header import LasOrigin, coding_scale
 from point2node.data.files.replacing import reason
 from point2node.data.label_sidecar import sidecar_path
-from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud
+from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud, settle_scale
 from point2node.engine.labelled import Labelled
 from point2node.engine.labelled_files import FALLBACK, write_labelled
 from point2node.engine.labelling import Labeller, Options, Report
@@ -73,19 +73,20 @@ def refuse_foreign(job: Job) -> None:
 def look_at(
     job: Job, labeller: Labeller, options: Options, auto: bool
 ) -> tuple[PointCloud, InputCard, Options, list[str]]:
-    """The scan, its card, the options with what ``auto`` mended, and what that was."""
+    """The scan, its card, the options with its unit and with what ``auto`` fixed, and what was done."""
     cloud = read(job.scan)
     name = str(job.scan)
+    options, why = settle_scale(cloud, labeller, options)
     card = examine_cloud(cloud, labeller, options, name)
-    mended: list[str] = []
+    fixes = [why] if why else []
     while auto:
-        options, fixes = apply_fixes(options, card)
-        if not fixes:
+        options, more = apply_fixes(options, card)
+        if not more:
             break
-        mended += fixes
+        fixes += more
         card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
-        auto = len(mended) < MOST_FIXES
-    return cloud, card, options, mended
+        auto = len(fixes) < MOST_FIXES
+    return cloud, card, options, fixes
 
 
 def label_scan(
