@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
@@ -257,6 +258,42 @@ def test_the_sidecar_says_what_was_done(here, weights):
     assert note["protocol"]["colour"] == "none"
     assert note["settings"]["color"] is False
     assert sum(note["counts"].values()) == note["points"] == 200
+
+
+KILLED_AT_A_RENAME = """
+import os, signal, sys
+from pathlib import Path
+from point2node.cli.main import app
+
+left, rename = int(sys.argv.pop(1)), Path.replace
+
+def killed(self, target):
+    global left
+    if self.name.startswith(".point2node-"):
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+    return rename(self, target)
+
+Path.replace = killed
+app()
+"""
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2])
+def test_after_a_kill_between_two_renames_the_same_command_makes_the_same_files(here, weights, renames):
+    write(here / "a.ply", small_scan())
+    words = ["predict", "a.ply", "--weights", str(weights), "--no-report", "--out"]
+    assert run(*words, "undisturbed").exit_code == 0
+    command = [sys.executable, "-c", KILLED_AT_A_RENAME, str(renames), *words, "out"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGKILL
+    result = run(*words, "out")
+    assert result.exit_code == 0, result.output
+    assert contents(here / "out") == contents(here / "undisturbed")
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.slow

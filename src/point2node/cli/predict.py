@@ -90,7 +90,7 @@ def predict(
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
     labeller = Labeller(load_trained(weights))
     failed = 0
-    with results_folder(out):
+    with results_folder(out, jobs):
         for number, job in enumerate(jobs, start=1):
             if len(jobs) > 1:
                 _say(f"[{number}/{len(jobs)}] {job.scan}")

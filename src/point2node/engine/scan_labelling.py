@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,7 +15,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.data.files.las_header import LasOrigin, coding_scale
-from point2node.data.files.replacing import reason
+from point2node.data.files.replacing import reason, remove_abandoned
 from point2node.data.label_sidecar import sidecar_path
 from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud, settle_scale
 from point2node.engine.labelled import Labelled
@@ -100,10 +100,15 @@ def label_scan(
 
 
 @contextmanager
-def results_folder(folder: Path) -> Iterator[None]:
-    """A folder that results can be written into; one that was made for them and stays empty is removed."""
+def results_folder(folder: Path, jobs: Iterable[Job]) -> Iterator[None]:
+    """A folder that results can be written into; one that was made for them and stays empty is removed.
+
+    What killed runs left unfinished where the results go is removed, too.
+    """
     existed = folder.exists()
     make_folder(folder)
+    for place in {job.target.parent for job in jobs}:
+        remove_abandoned(place)
     try:
         yield
     finally:
