@@ -260,6 +260,21 @@ def test_the_sidecar_says_what_was_done(here, weights):
     assert sum(note["counts"].values()) == note["points"] == 200
 
 
+def test_names_that_are_not_utf_8_or_as_long_as_they_can_be_end_in_all_files(here, weights):
+    write(here / "a.ply", small_scan())
+    for name in (b"\xff\xfe.ply", b"n" * 251 + b".ply"):
+        (here / "a.ply").rename(os.fsdecode(name))
+        words = ("predict", os.fsdecode(name), "--weights", weights, "--out", "out")
+        result = run(*words)
+        assert result.exit_code == 0, result.output
+        assert "labelled before" in run(*words).stdout
+        (here / os.fsdecode(name)).rename("a.ply")
+    assert len(list((here / "out").glob("*.classes.json"))) == len(list((here / "out").glob("*.html"))) == 2
+    assert len(list((here / "out").glob("*_confidence.png"))) == 2
+    note = json.loads((here / os.fsdecode(b"out/\xff\xfe_labelled.ply.classes.json")).read_text())
+    assert note["input"] == "\\udcff\\udcfe.ply"
+
+
 KILLED_AT_A_RENAME = """
 import os, signal, sys
 from pathlib import Path

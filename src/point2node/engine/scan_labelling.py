@@ -50,7 +50,7 @@ def request_of(job: Job, labeller: Labeller, options: Options, auto: bool) -> Re
     except OSError as error:
         raise InputError(job.scan, expected="a file that can be read", found=reason(error)) from error
     checksum = checksum_of(labeller)
-    return Request(job.scan.name, status.st_size, status.st_mtime_ns, checksum, options, auto, job.target.suffix)
+    return Request(job.name, status.st_size, status.st_mtime_ns, checksum, options, auto, job.target.suffix)
 
 
 def finished_target(job: Job, request: Request) -> Path | None:
@@ -93,9 +93,9 @@ def label_scan(
     job: Job, cloud: PointCloud, labeller: Labeller, options: Options, request: Request, report: Report
 ) -> tuple[Path, Labelled]:
     """Label the scan and write the result; returns the file it is in."""
-    labelled = labeller(cloud, options, report, job.scan.name)
+    labelled = labeller(cloud, options, report, job.name)
     make_folder(job.target.parent)
-    further = {"input": job.scan.name, "settings": flat(options), "request": _as_note(request)}
+    further = {"input": job.name, "settings": flat(options), "request": _as_note(request)}
     return write_labelled(job.target, labelled, further), labelled
 
 
