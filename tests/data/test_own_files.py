@@ -1,3 +1,4 @@
+import laspy
 import numpy as np
 import pytest
 
@@ -147,3 +148,16 @@ def test_a_pattern_takes_only_the_files_that_match(tmp_path, class_file):
 def test_a_folder_whose_name_looks_like_a_pattern_is_taken_by_its_name(tmp_path, class_file):
     write_own_cloud(tmp_path / "scan[1]" / "a.ply", [2])
     assert sorted(read_all(find_own_files(tmp_path / "scan[1]", class_file))) == ["a"]
+
+
+def test_a_file_that_states_its_unit_becomes_metres_and_that_is_noted(tmp_path, class_file):
+    root = tmp_path / "clouds"
+    root.mkdir()
+    xyz = np.random.default_rng(0).random((9, 3))
+    write(root / "feet.las", PointCloud(xyz / 0.3048, labels=np.full(9, 2)))
+    las = laspy.read(root / "feet.las")
+    las.vlrs.append(laspy.VLR("LASF_Projection", 2112, "WKT", b'LOCAL_CS["site",UNIT["foot",0.3048]]\0'))
+    las.write(root / "feet.las")
+    scene = read_all(find_own_files(root, class_file))["feet"]
+    np.testing.assert_allclose(scene.content.xyz, xyz, atol=1e-4)
+    assert "feet: a unit is 0.3048 m, as the file says; the store has metres" in scene.notes

@@ -3,7 +3,7 @@ import pytest
 
 from point2node.core.point_cloud import PointCloud
 from point2node.data.rooms import RoomSettings, generate_room
-from point2node.engine.input_card import apply_fixes, examine_cloud
+from point2node.engine.input_card import apply_fixes, examine_cloud, settle_scale
 from point2node.engine.labelling import Options
 from point2node.geometry.frames import UPWARDS
 from tests.engine.labellers import height_labeller
@@ -35,7 +35,7 @@ def test_a_room_in_metres_raises_no_doubt(rooms, labeller):
 
 
 @pytest.mark.parametrize(("scale", "option"), [(0.001, "--scale 0.001"), (0.01, "--scale 0.01")])
-def test_millimetres_and_centimetres_are_noticed_and_mended(rooms, labeller, scale, option):
+def test_millimetres_and_centimetres_are_noticed_and_fixed(rooms, labeller, scale, option):
     for room in rooms:
         cloud = room.with_(xyz=room.xyz / scale)
         card = examine_cloud(cloud, labeller, Options())
@@ -100,3 +100,27 @@ def test_two_fixes_at_once_leave_each_other_alone(rooms, labeller):
     mended, done = apply_fixes(Options(), examine_cloud(cloud, labeller, Options()))
     assert done == ["--scale 0.001", "--no-color"]
     assert (mended.scale, mended.color) == (0.001, False)
+
+
+@pytest.mark.parametrize("units", [1, 100, 1000])
+def test_a_room_without_a_stated_unit_gets_the_one_that_makes_it_a_room(rooms, labeller, units):
+    for room in rooms:
+        settled, why = settle_scale(room.with_(xyz=room.xyz * units), labeller, Options(up="z"))
+        assert settled == Options(scale=1 / units, up="z")
+        assert bool(why) == (units != 1)
+
+
+def test_a_unit_that_is_given_or_stated_is_never_guessed(rooms, labeller):
+    big = rooms[0].with_(xyz=rooms[0].xyz * 1000)
+    assert settle_scale(big, labeller, Options(scale=1.0)) == (Options(scale=1.0), "")
+    assert settle_scale(big.with_(unit=1.0), labeller, Options()) == (Options(scale=1.0), "")
+    settled, why = settle_scale(rooms[0].with_(unit=0.3048), labeller, Options())
+    assert settled.scale == 0.3048
+    assert "coordinate system" in why
+
+
+def test_weights_of_other_scenes_and_clouds_of_a_few_points_get_metres(rooms):
+    big = rooms[0].with_(xyz=rooms[0].xyz * 1000)
+    assert settle_scale(big, height_labeller(dataset="folder"), Options())[0].scale == 1.0
+    assert settle_scale(big[:20], height_labeller(), Options())[0].scale == 1.0
+    assert settle_scale(PointCloud(np.empty((0, 3))), height_labeller(), Options())[0].scale == 1.0

@@ -1,5 +1,6 @@
 import io
 import json
+from pathlib import Path
 
 import laspy
 import numpy as np
@@ -237,3 +238,32 @@ def test_a_point_without_a_label_does_not_fit_into_old_las_formats(tmp_path):
     path = result.write(tmp_path / "out.las")
     assert path.suffix == ".ply"
     assert read(path).labels[0] == result.unlabelled
+
+
+@pytest.mark.parametrize("kept", [0, 1, 2])
+def test_a_kill_between_the_renames_never_names_new_labels_by_old_classes(tmp_path, monkeypatch, kept):
+    """Whatever number of renames was done, the classes are those of the labels, or are said to be unfinished."""
+    path = tmp_path / "a.ply"
+    other = (SemanticClass("door", 1, (7, 8, 9)), SemanticClass("roof", 2, (4, 5, 6)))
+    labelled(some_cloud(), CLASSES, seed=0).write(path)
+    before = read(path).labels
+    done, rename = [], Path.replace
+
+    def killed(self, target):
+        if len(done) == kept:
+            raise KeyboardInterrupt
+        done.append(target)
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "replace", killed)
+    with pytest.raises(KeyboardInterrupt):
+        labelled(some_cloud(), other, seed=1).write(path)
+    monkeypatch.undo()
+    if kept == 0:
+        assert read_sidecar(path).semantic_classes == CLASSES
+        assert np.array_equal(read(path).labels, before)
+        return
+    with pytest.raises(InputError, match="a labelling that was interrupted"):
+        read_sidecar(path)
+    labelled(some_cloud(), other, seed=1).write(path)
+    assert read_sidecar(path).semantic_classes == other

@@ -289,3 +289,31 @@ def test_a_smoothed_cloud_in_strips_is_labelled_as_a_whole_one(monkeypatch):
     plan = Plan(points_at_once=4500, needed=0, limit=0)
     monkeypatch.setattr("point2node.engine.labelling.plan_memory", lambda *_, **__: plan)
     assert (labeller(cloud).labels == 1).all()
+
+
+@pytest.mark.parametrize("distance", [-5000, 400, 9000])
+def test_a_reflection_far_above_or_below_leaves_all_other_labels_alone(distance):
+    cloud = room(3000)
+    xyz = np.concatenate([cloud.xyz, cloud.xyz[:1] + np.array([0, 0, distance])])
+    stray = PointCloud(xyz, rgb=np.concatenate([cloud.rgb, cloud.rgb[:1]]))
+    labelled, expected = real_labeller()(stray), real_labeller()(cloud)
+    assert labelled.labels[-1] == labelled.unlabelled
+    assert np.array_equal(labelled.labels[:-1], expected.labels)
+
+
+@pytest.mark.parametrize("factor", [1000, 1e6, 1e12])
+def test_coordinates_that_cannot_be_metres_are_refused_before_the_network_is_asked(factor):
+    labeller = height_labeller()
+    cloud = room(3000)
+    for thin in (0.0, 0.03):
+        with pytest.raises(InputError, match=r"expected coordinates in metres.*--scale 0\.001 for millimetres"):
+            labeller(cloud.with_(xyz=cloud.xyz * factor), Options(thin=thin))
+    assert labeller.network.colours == []
+
+
+def test_the_unit_that_a_cloud_states_is_used_unless_another_is_given():
+    cloud = room(3000)
+    feet = cloud.with_(xyz=cloud.xyz / 0.3048, unit=0.3048)
+    assert np.array_equal(height_labeller()(feet).labels, height_labeller()(cloud).labels)
+    assert height_labeller()(feet).protocol["scale"] == 0.3048
+    assert height_labeller()(feet, Options(scale=1.0)).protocol["scale"] == 1.0

@@ -112,7 +112,7 @@ def test_a_network_that_says_nan_is_refused(rule):
     network = PlaceNetwork(5)
     with torch.no_grad():
         network.scale.fill_(float("nan"))
-    with pytest.raises(InputError, match="finite logits, found NaN or infinite ones in here"):
+    with pytest.raises(InputError, match="here: expected finite logits"):
         ask_about(100, network=network, rule=rule)
 
 

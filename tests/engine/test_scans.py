@@ -1,8 +1,10 @@
+import os
 from pathlib import Path
 
 import pytest
 
 from point2node.core.errors import InputError
+from point2node.data.label_sidecar import sidecar_path
 from point2node.engine.scans import find_jobs
 
 
@@ -44,3 +46,34 @@ def test_two_scans_never_become_one_file(folder):
     with pytest.raises(InputError, match="the same name as scans/a b"):
         find_jobs(["scans/a b.ply", "scans/sub/a b.ply"], Path("out"))
     assert len(find_jobs(["scans/a b.ply", "scans/a b.ply"], Path("out"))) == 2
+
+
+def test_scans_that_differ_in_their_format_alone_get_results_of_their_own(folder):
+    for name in ("a b.las", "a b.LAZ"):
+        (folder / "scans" / name).write_text("x")
+    assert names(find_jobs(["scans/a*"], Path("out"))) == [
+        ("scans/a b.LAZ", "out/a b_laz_labelled.LAZ"),
+        ("scans/a b.las", "out/a b_las_labelled.las"),
+        ("scans/a b.ply", "out/a b_ply_labelled.ply"),
+    ]
+    assert [str(job.target) for job in find_jobs(["scans/a b.las", "scans/a b.ply"], Path("out"), ".npz")] == [
+        "out/a b_las_labelled.npz",
+        "out/a b_ply_labelled.npz",
+    ]
+    (folder / "scans/a b_las.ply").write_text("x")
+    with pytest.raises(InputError, match="the same name as"):
+        find_jobs(["scans/a*"], Path("out"))
+
+
+@pytest.mark.parametrize("letter", ["n", "ü", "点"])
+def test_results_of_scans_with_the_longest_names_have_names_that_fit(folder, letter):
+    stem = letter * (250 // len(letter.encode()))
+    other = stem[:-1] + "x"
+    for name in (stem, other):
+        (folder / "scans" / f"{name}.ply").write_text("x")
+    jobs = find_jobs([f"scans/{stem}.ply", f"scans/{other}.ply"], Path("out"))
+    assert jobs[0].target != jobs[1].target
+    for job in jobs:
+        assert job.target.name.startswith(letter * 20)
+        assert len(os.fsencode(sidecar_path(job.target).name)) <= 255
+        assert len(os.fsencode(job.target.stem + "_confidence.png")) <= 255

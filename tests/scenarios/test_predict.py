@@ -2,9 +2,11 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 
+import laspy
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -94,7 +96,7 @@ def test_a_point_far_away_changes_no_other_label_and_is_not_shown(here, weights)
     write(here / "b.ply", stray)
     result = run("predict", "a.ply", "b.ply", "--weights", weights, "--out", "out")
     assert result.exit_code == 0, result.output
-    assert "1 points lie over 10 km from the rest: they stay in the output, unlabelled" in result.stderr
+    assert "1 points lie over 10 km from the rest, or 100 m above or below it: they stay in the output" in result.stderr
     labels = read(here / "out/b_labelled.ply").labels
     assert np.array_equal(labels[:-1], read(here / "out/a_labelled.ply").labels)
     assert labels[-1] == 255
@@ -194,16 +196,43 @@ def test_odd_clouds_get_a_note_and_are_labelled(here, weights, xyz):
     assert len(read(here / "labelled/odd_labelled.ply")) == len(xyz)
 
 
-def test_auto_mends_the_unit_and_says_so(here, weights):
+@pytest.mark.parametrize("units", [1000, 100])
+def test_a_room_in_millimetres_or_centimetres_is_labelled_as_one_in_metres(here, weights, units):
     scan = small_scan(4000)
     write(here / "metres.ply", scan)
-    write(here / "mm.ply", scan.with_(xyz=scan.xyz * 1000))
+    write(here / "other.ply", scan.with_(xyz=scan.xyz * units))
     assert run("predict", "metres.ply", "--weights", weights, "--no-report").exit_code == 0
-    result = run("predict", "mm.ply", "--weights", weights, "--no-report", "--auto")
-    assert "mended: --scale 0.001" in result.stderr
-    same = read(here / "labelled/mm_labelled.ply").labels == read(here / "labelled/metres_labelled.ply").labels
+    result = run("predict", "other.ply", "--weights", weights, "--no-report")
+    assert result.exit_code == 0, result.output
+    assert "fixed: taken as" in result.stderr
+    same = read(here / "labelled/other_labelled.ply").labels == read(here / "labelled/metres_labelled.ply").labels
     assert same.mean() > 0.99
-    assert np.array_equal(read(here / "labelled/mm_labelled.ply").xyz, read(here / "mm.ply").xyz)
+    assert np.array_equal(read(here / "labelled/other_labelled.ply").xyz, read(here / "other.ply").xyz)
+
+
+def test_a_unit_that_is_given_is_not_replaced_but_refused_before_labelling(here, weights):
+    scan = small_scan(4000)
+    write(here / "mm.ply", scan.with_(xyz=scan.xyz * 1000))
+    result = run("predict", "mm.ply", "--weights", weights, "--no-report", "--scale", "1")
+    assert result.exit_code == 2
+    assert "mm.ply: expected coordinates in metres" in result.stderr
+    assert "--scale 0.001 for millimetres" in result.stderr
+    assert "labelling" not in result.stderr
+
+
+def test_feet_of_a_las_file_are_read_from_its_coordinate_system(here, weights):
+    scan = small_scan(4000)
+    write(here / "feet.las", scan.with_(xyz=scan.xyz / 0.3048))
+    las = laspy.read(here / "feet.las")
+    wkt = b'PROJCS["a",GEOGCS["b",UNIT["degree",0.0174532925]],UNIT["foot",0.3048]]\0'
+    las.vlrs.append(laspy.VLR("LASF_Projection", 2112, "WKT", wkt))
+    las.write(here / "feet.las")
+    result = run("predict", "feet.las", "--weights", weights, "--no-report")
+    assert result.exit_code == 0, result.output
+    assert "fixed: a unit is 0.3048 m, as the coordinate system of the file says" in result.stderr
+    assert "4,000 points, 3.0 × 2.5 × 2.4 m" in result.stderr
+    note = json.loads((here / "labelled/feet_labelled.las.classes.json").read_text())
+    assert note["protocol"]["scale"] == 0.3048
 
 
 def test_a_format_without_labels_is_written_as_ply_and_that_is_said(here, weights):
@@ -229,6 +258,57 @@ def test_the_sidecar_says_what_was_done(here, weights):
     assert note["protocol"]["colour"] == "none"
     assert note["settings"]["color"] is False
     assert sum(note["counts"].values()) == note["points"] == 200
+
+
+def test_names_that_are_not_utf_8_or_as_long_as_they_can_be_end_in_all_files(here, weights):
+    write(here / "a.ply", small_scan())
+    for name in (b"\xff\xfe.ply", b"n" * 251 + b".ply"):
+        (here / "a.ply").rename(os.fsdecode(name))
+        words = ("predict", os.fsdecode(name), "--weights", weights, "--out", "out")
+        result = run(*words)
+        assert result.exit_code == 0, result.output
+        assert "labelled before" in run(*words).stdout
+        (here / os.fsdecode(name)).rename("a.ply")
+    assert len(list((here / "out").glob("*.classes.json"))) == len(list((here / "out").glob("*.html"))) == 2
+    assert len(list((here / "out").glob("*_confidence.png"))) == 2
+    note = json.loads((here / os.fsdecode(b"out/\xff\xfe_labelled.ply.classes.json")).read_text())
+    assert note["input"] == "\\udcff\\udcfe.ply"
+
+
+KILLED_AT_A_RENAME = """
+import os, signal, sys
+from pathlib import Path
+from point2node.cli.main import app
+
+left, rename = int(sys.argv.pop(1)), Path.replace
+
+def killed(self, target):
+    global left
+    if self.name.startswith(".point2node-"):
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        left -= 1
+    return rename(self, target)
+
+Path.replace = killed
+app()
+"""
+
+
+@pytest.mark.parametrize("renames", [0, 1, 2])
+def test_after_a_kill_between_two_renames_the_same_command_makes_the_same_files(here, weights, renames):
+    write(here / "a.ply", small_scan())
+    words = ["predict", "a.ply", "--weights", str(weights), "--no-report", "--out"]
+    assert run(*words, "undisturbed").exit_code == 0
+    command = [sys.executable, "-c", KILLED_AT_A_RENAME, str(renames), *words, "out"]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == -signal.SIGKILL
+    result = run(*words, "out")
+    assert result.exit_code == 0, result.output
+    assert contents(here / "out") == contents(here / "undisturbed")
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
 @pytest.mark.slow

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from typing import Annotated, Any
 
@@ -28,7 +29,9 @@ class OneLineErrors(typer.core.TyperGroup):
     """Commands whose InputErrors become one line on stderr and exit code 2; a lost process, exit code 1."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; what a person can mend is said in one line."""
+        """Run the command; what a person can fix is said in one line."""
+        if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may hold what no encoding has
+            sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
         except InputError as error:

@@ -59,7 +59,10 @@ def predict(
     ] = DEFAULT_WEIGHTS,
     out: Annotated[Path, typer.Option(help="The folder for the labelled scans.")] = Path("labelled"),
     format: Annotated[Format | None, typer.Option(help="The format of the results, if not the scan's own.")] = None,
-    scale: Annotated[float, typer.Option(min=1e-9, help="Metres in one unit: 0.001 for millimetres.")] = 1.0,
+    scale: Annotated[
+        float | None,
+        typer.Option(min=1e-9, help="Metres in one unit: 0.001 for millimetres. By default what the file says or is."),
+    ] = None,
     up: Annotated[Up, typer.Option(help="The axis that points upwards.")] = Up.z,
     color: Annotated[bool, typer.Option(help="Use the scan's colours.")] = True,
     auto: Annotated[bool, typer.Option("--auto", help="Mend obvious doubts about unit, axis and colour.")] = False,
@@ -106,7 +109,7 @@ def predict(
     labeller = Labeller(load_trained(weights))
     rules = output_rules(labeller.classes, classes, protect, within, only, drop)
     failed = 0
-    with results_folder(out):
+    with results_folder(out, jobs):
         for number, job in enumerate(jobs, start=1):
             if len(jobs) > 1:
                 _say(f"[{number}/{len(jobs)}] {job.scan}")
@@ -151,10 +154,10 @@ def _label(
                 _draw(done)
             return
         refuse_foreign(job)
-    cloud, card, chosen, mended = look_at(job, labeller, options, auto)
+    cloud, card, chosen, fixes = look_at(job, labeller, options, auto)
     _say(f"{job.scan}: {card}")
-    if mended:
-        _say(f"mended: {', '.join(mended)}")
+    for fix in fixes:
+        _say(f"fixed: {fix}")
     for doubt in card.doubts:
         _say(f"note: {doubt}")
     start = time.monotonic()

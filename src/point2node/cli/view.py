@@ -19,7 +19,10 @@ def view(
     port: Annotated[int, typer.Option(min=0, max=65535, help="The next free one if it is taken.")] = 8080,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     max_upload: Annotated[float, typer.Option(min=0, help="The largest upload, in MB.")] = 500,
-    scale: Annotated[float, typer.Option(help="Metres in one unit of the file: 0.001 for millimetres.")] = 1.0,
+    scale: Annotated[
+        float | None,
+        typer.Option(help="Metres in one unit: 0.001 for millimetres. By default what the file says or is."),
+    ] = None,
     up: Annotated[str, typer.Option(help="The axis that points upwards: x, y or z, or -x, -y, -z.")] = "z",
     color: Annotated[bool, typer.Option("--color/--no-color", help="Whether colours are used.")] = True,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
@@ -61,11 +64,11 @@ def view(
         viewer.stop()
 
 
-def check_options(scale: float, up: str) -> None:
+def check_options(scale: float | None, up: str) -> None:
     """Refuse what no scan can be read with."""
     from point2node.geometry.frames import UPWARDS
 
-    if not (math.isfinite(scale) and scale > 0):
+    if scale is not None and not (math.isfinite(scale) and scale > 0):
         raise InputError("--scale", expected="a number above 0", found=str(scale))
     if up not in UPWARDS:
         raise unknown_choice("--up", up, UPWARDS)

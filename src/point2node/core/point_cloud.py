@@ -39,6 +39,8 @@ class PointCloud:
     """Whatever else the file says of each point, (N,) or (N, width) each, by name."""
     faces: Array | None = None
     """(F, 3) int32: the triangles of a mesh whose vertices these points are."""
+    unit: float | None = None
+    """Metres in one unit of the coordinates, where the file says so."""
     origin: object = None
     """What the writer of the same format needs to give the file back as it was; nobody else looks at it."""
 
@@ -72,6 +74,7 @@ class PointCloud:
             labels=take(self.labels),
             instance=take(self.instance),
             fields={name: values[chosen] for name, values in self.fields.items()},
+            unit=self.unit,
         )
 
     def with_(self, **changes: Any) -> PointCloud:

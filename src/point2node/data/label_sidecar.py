@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +15,10 @@ Text = Annotated[str, StringConstraints(max_length=2000)]
 Scalar = bool | int | float | Text | None
 Channel = Annotated[int, Field(ge=0, le=255)]
 Count = Annotated[int, Field(ge=0)]
+
+
+UNFINISHED = {"unfinished": True}
+"""What stands in the file while its cloud is being replaced, and after a kill at that moment."""
 
 
 class ListedClass(BaseModel):
@@ -64,7 +69,11 @@ def read_sidecar(labelled: Path) -> LabelSidecar | None:
         return None
     expected = "the classes of a labelled cloud, format 1"
     try:
-        sidecar = LabelSidecar.model_validate_json(path.read_bytes())
+        content = path.read_bytes()
+        if content.strip() == json.dumps(UNFINISHED, indent=1).encode():
+            found = "a labelling that was interrupted"
+            raise InputError(path, expected=expected, found=found, remedy="Run the same 'point2node predict' again.")
+        sidecar = LabelSidecar.model_validate_json(content)
     except OSError as error:
         raise InputError(path, expected=expected, found=(error.strerror or str(error)).lower()) from error
     except ValidationError as error:

@@ -104,6 +104,9 @@ def read_own_file(
     lacking = len(cloud) - int(placed.sum())  # scanners note rays without a return so
     notes = [f"{name}: {lacking} points without a position, left out"] if lacking else []
     notes += [f"{name}: faces are no part of a store, left out"] if cloud.faces is not None else []
+    if cloud.unit not in (None, 1.0):  # as labelling does
+        notes.append(f"{name}: a unit is {cloud.unit:.6g} m, as the file says; the store has metres")
+        cloud = cloud.with_(xyz=cloud.xyz * cloud.unit, unit=1.0)
     yield Scene(name, split, cloud[placed] if lacking else cloud, notes=tuple(notes))
 
 

@@ -60,7 +60,8 @@ def ask(network: Network, batch: Batch) -> Tensor:
         logits = network(moved.features, moved.pyramid).float().cpu()
     if not torch.isfinite(logits).all():
         scenes = ", ".join(dict.fromkeys(batch.scenes))
-        raise InputError("network", expected="finite logits", found=f"NaN or infinite ones in {scenes}")
+        remedy = "Check the unit of the coordinates (--scale) and points far from the rest, or try other weights."
+        raise InputError(scenes, expected="finite logits of the network", found="NaN or infinite ones", remedy=remedy)
     return logits.softmax(dim=-1)
 
 

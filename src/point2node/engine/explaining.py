@@ -58,8 +58,9 @@ class Explainer:
             found = f"{labeller.trained.card.model} {labeller.trained.card.variant or ''}".strip()
             raise InputError(labeller.name, expected="weights of the variant 'point2node'", found=found)
         self._labeller, self._network = labeller, network
-        self._placement: Placement = place(cloud, *((options.scale, options.up) if options else ()))
-        self._scene = labeller.scene(self._placement, cloud, options or Options())
+        options = options or Options()
+        self._placement: Placement = place(cloud, options.scale_of(cloud), options.up)
+        self._scene = labeller.scene(self._placement, cloud, options)
         self._place_of = np.full(len(cloud), -1, np.int64)
         self._place_of[self._placement.numbers] = np.arange(len(self._placement.numbers))
 

@@ -9,7 +9,7 @@ import torch
 from numpy.typing import NDArray
 
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.input_frame import FARTHEST, place, strays
+from point2node.engine.input_frame import FARTHEST, HIGHEST, LOOKED_AT, place, strays
 from point2node.engine.labelling import Labeller, Options
 from point2node.geometry.frames import FARTHEST_BELOW, UPWARDS
 from point2node.geometry.neighbours import k_nearest_neighbours
@@ -36,12 +36,12 @@ class Doubt:
 
     text: str
     option: str = ""
-    """What to type to mend it."""
+    """What to type to fix it."""
     fix: Options | None = None
     """The options with that done."""
 
     def __str__(self) -> str:
-        return f"{self.text}; {self.option} mends that" if self.option else self.text
+        return f"{self.text}; {self.option} fixes that" if self.option else self.text
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,8 @@ class InputCard:
 
 def examine_cloud(cloud: PointCloud, labeller: Labeller, options: Options, name: str = "cloud") -> InputCard:
     """The card of a cloud as the options bring it before the weights, with every doubt about it."""
-    placement = place(cloud, options.scale, options.up, name)
+    scale = options.scale_of(cloud)
+    placement = place(cloud, scale, options.up, name)
     xyz = placement.xyz
     random = np.random.default_rng(0)
     sample = xyz[random.choice(len(xyz), SAMPLE, replace=False)] if len(xyz) > SAMPLE else xyz
@@ -80,13 +81,13 @@ def examine_cloud(cloud: PointCloud, labeller: Labeller, options: Options, name:
     spacing, facing = _surface(sample, len(xyz))
     file_axis = "xyz".index(options.up[-1])
     sign = -1 if options.up.startswith("-") else 1
-    lowest = float(np.min(sign * cloud.xyz[placement.numbers, file_axis])) * options.scale
+    lowest = float(np.min(sign * cloud.xyz[placement.numbers, file_axis])) * scale
     card = InputCard(
         points=len(cloud),
         without_position=len(cloud) - len(xyz),
         extent=extent,
         up=options.up,
-        scale=options.scale,
+        scale=scale,
         floor=sign * (lowest - float(xyz[:, 2].min())),
         spacing=spacing,
         color=cloud.rgb is not None and options.color,
@@ -98,6 +99,31 @@ def examine_cloud(cloud: PointCloud, labeller: Labeller, options: Options, name:
         *_doubts_about_colour(cloud, labeller, options),
     ]
     return replace(card, doubts=tuple(doubts))
+
+
+def settle_scale(cloud: PointCloud, labeller: Labeller, options: Options) -> tuple[Options, str]:
+    """The options with a scale, and why it is not 1: the one given, the file's unit, or what makes a room of the scan.
+
+    Labels of a room in another unit than metres are worthless, so the only unit in which it is a room is taken.
+    """
+    if options.scale is not None:
+        return options, ""
+    settled = replace(options, scale=options.scale_of(cloud))
+    if cloud.unit is not None:
+        why = "" if cloud.unit == 1 else f"a unit is {cloud.unit:.6g} m, as the coordinate system of the file says"
+        return settled, why
+    sample = cloud.xyz[:: -(-max(len(cloud), 1) // LOOKED_AT)]
+    sample = sample[np.isfinite(sample).all(axis=1)]
+    if labeller.trained.card.dataset not in INDOORS or len(sample) < FEW_POINTS:
+        return settled, ""
+    extent = _extent(sample)
+    scale = _guess_scale(extent)
+    if scale is None:
+        return settled, ""
+    unit = next(name for name, metres in UNITS if metres == scale)
+    sides = " × ".join(f"{side:,.0f}" for side in extent)
+    why = f"taken as {unit}: {sides} would be no room in metres (--scale 1 if they are metres)"
+    return replace(options, scale=scale), why
 
 
 def apply_fixes(options: Options, card: InputCard) -> tuple[Options, list[str]]:
@@ -118,7 +144,7 @@ def _doubts_about_points(card: InputCard, cloud: PointCloud, xyz: NDArray[np.flo
         doubts.append(Doubt(f"{nowhere:,} points have no position: they stay in the output, unlabelled"))
     if card.without_position > nowhere:
         text = f"{card.without_position - nowhere:,} points lie over {FARTHEST / 1000:g} km from the rest"
-        doubts.append(Doubt(f"{text}: they stay in the output, unlabelled"))
+        doubts.append(Doubt(f"{text}, or {HIGHEST:g} m above or below it: they stay in the output, unlabelled"))
     far = int(strays(xyz).sum())
     if far:
         doubts.append(Doubt(f"{far:,} points lie far outside the rest: labelled, but not shown on the page"))
@@ -141,10 +167,10 @@ def _doubts_about_frame(
 ) -> list[Doubt]:
     if labeller.trained.card.dataset not in INDOORS or card.points < FEW_POINTS:
         return []
-    scale = _guess_scale(extent)
-    if scale is not None:
-        unit = next(name for name, metres in UNITS if metres == scale)
-        fixed = replace(options, scale=options.scale * scale)
+    factor = _guess_scale(extent)
+    if factor is not None:
+        unit = next(name for name, metres in UNITS if metres == factor)
+        fixed = replace(options, scale=card.scale * factor)
         height = f"{extent[2]:.0f} m high as metres"
         return [Doubt(f"the coordinates look like {unit} ({height})", f"--scale {fixed.scale:g}", fixed)]
     doubts = []
@@ -176,7 +202,7 @@ def _doubts_about_colour(cloud: PointCloud, labeller: Labeller, options: Options
     return []
 
 
-def _extent(xyz: NDArray[np.float32]) -> tuple[float, float, float]:
+def _extent(xyz: NDArray[np.floating]) -> tuple[float, float, float]:
     """The sides of the box that holds all but the outermost half per cent at each side."""
     low, high = np.quantile(xyz, [0.005, 0.995], axis=0)
     x, y, z = (high - low).tolist()

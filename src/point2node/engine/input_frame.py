@@ -13,6 +13,9 @@ from point2node.geometry.frames import UPWARDS, floor_height
 
 FARTHEST = 10_000.0
 """Metres: what lies farther from the rest has no position that means anything, such as a (0, 0, 0) in a map's frame."""
+HIGHEST = 100.0
+"""Metres: what lies farther above or below the rest, and by more than the scene's own height, is a reflection. In one
+block with the rest, 400 m up, it makes a network's answers infinite."""
 LOOKED_AT = 100_000
 """Points that say where the rest is."""
 STRAY_METRES = 100.0
@@ -35,7 +38,7 @@ class Placement:
 
 def place(cloud: PointCloud, scale: float = 1.0, up: str = "z", name: str = "cloud") -> Placement:
     """The cloud's points in metres and upright; differences are taken in double precision, so map coordinates lose
-    nothing. Points without a position, or kilometres away from the rest, are left out.
+    nothing. Points without a position, kilometres away from the rest or far above or below it, are left out.
     """
     if not (np.isfinite(scale) and scale > 0):
         raise InputError("scale", expected="a number above 0", found=str(scale))
@@ -46,7 +49,7 @@ def place(cloud: PointCloud, scale: float = 1.0, up: str = "z", name: str = "clo
         found = "no point at all" if not len(cloud) else f"{len(cloud)} points, all of them NaN or infinite"
         raise InputError(name, expected="at least one point with a position", found=found)
     xyz = cloud.xyz if len(numbers) == len(cloud) else cloud.xyz[numbers]
-    lost = _outside(xyz, FARTHEST / scale)
+    lost = _outside(xyz, FARTHEST / scale) | _far_up(xyz[:, "xyz".index(up[-1])], HIGHEST / scale)
     if lost.any():
         xyz, numbers = xyz[~lost], numbers[~lost]
     middle = (xyz.min(axis=0) + xyz.max(axis=0)) / 2
@@ -62,6 +65,13 @@ def strays(xyz: NDArray[np.floating], scale: float = 1.0) -> NDArray[np.bool_]:
     if placed.any():
         found[placed] = _outside(xyz[placed], STRAY_METRES / scale)
     return found
+
+
+def _far_up(heights: NDArray[np.floating], far: float) -> NDArray[np.bool_]:
+    """Which heights lie farther than ``far``, and the scene's height, outside those of nearly all points."""
+    low, high = np.quantile(heights[:: -(-len(heights) // LOOKED_AT)], [0.005, 0.995])
+    far = max(far, float(high - low))
+    return (heights < low - far) | (heights > high + far)
 
 
 def _outside(xyz: NDArray[np.floating], far: float) -> NDArray[np.bool_]:

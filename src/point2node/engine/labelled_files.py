@@ -11,13 +11,13 @@ import numpy as np
 from point2node._version import __version__
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.data.files import WRITABLE, read, write
+from point2node.data.files import WRITABLE, encode, read
 from point2node.data.files.las_dimensions import FIRST_WITH_WIDE_CLASSES
 from point2node.data.files.las_header import LasOrigin
 from point2node.data.files.replacing import replacing
 from point2node.data.files.text import written_digits
 from point2node.data.files.text_append import TextOrigin, append_columns, names_beside
-from point2node.data.label_sidecar import LabelSidecar, ListedClass, sidecar_path
+from point2node.data.label_sidecar import UNFINISHED, LabelSidecar, ListedClass, sidecar_path
 
 if TYPE_CHECKING:
     from point2node.engine.labelled import Labelled
@@ -29,26 +29,34 @@ LARGEST_NARROW_CLASS = 31
 def write_labelled(path: Path, labelled: Labelled, further: dict[str, Any] | None = None) -> Path:
     """Write the labelled cloud and, last, the file beside it that names the classes; returns where the cloud is.
 
-    That is ``path``, or a PLY beside it where that format cannot hold the labels. ``further`` are entries for the file.
+    Until that file is whole, one in its place says that the cloud is being written: after a kill at any moment nobody
+    takes new labels for old ones, nor a labelled cloud for a file of somebody else.
+    The cloud is in ``path``, or in a PLY beside it where that format cannot hold the labels. ``further`` are entries
+    for the file.
     """
     origin = _kept_text(labelled.cloud, path.suffix.lower())
     target = path if origin or _holds_labels(path.suffix.lower(), labelled) else path.with_suffix(FALLBACK)
     note = describe(labelled).model_dump(mode="json") | (further or {})
-    if origin is not None:
-        columns = {
-            "label": written_digits(labelled.labels),
-            "confidence": written_digits(labelled.confidence),
-            "entropy": written_digits(labelled.entropy),
-        }
-        with replacing(target) as stream:
+    with replacing(target) as stream:
+        if origin is not None:
+            columns = {
+                "label": written_digits(labelled.labels),
+                "confidence": written_digits(labelled.confidence),
+                "entropy": written_digits(labelled.entropy),
+            }
             append_columns(origin, columns, stream)
-        if not origin.layout.names:
-            note["columns"] = [*names_beside(origin.columns, list(columns)), *columns]
-    else:
-        write(target, labelled.as_cloud())
+            if not origin.layout.names:
+                note["columns"] = [*names_beside(origin.columns, list(columns)), *columns]
+        else:
+            encode(target, labelled.as_cloud(), stream)
+        _write_note(target, UNFINISHED)
+    _write_note(target, note)
+    return target
+
+
+def _write_note(target: Path, note: dict[str, Any]) -> None:
     with replacing(sidecar_path(target)) as stream:
         stream.write((json.dumps(note, indent=1, ensure_ascii=False) + "\n").encode())
-    return target
 
 
 def describe(labelled: Labelled) -> LabelSidecar:

@@ -16,7 +16,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.core.words import COLOURS
 from point2node.data.features import SceneFeatures, compact_normals
-from point2node.engine.input_frame import Placement, place
+from point2node.engine.input_frame import LOOKED_AT, Placement, place
 from point2node.engine.labelled import UNLABELLED, Labelled
 from point2node.engine.memory import Plan, plan_memory
 from point2node.engine.prediction import SceneInput, vote_on_scene
@@ -27,6 +27,11 @@ from point2node.geometry.neighbours import k_nearest_neighbours
 from point2node.geometry.sampling import grid_sampling
 from point2node.geometry.smoothing import smooth_on_surfaces
 
+TALLEST = 2000.0
+"""Metres between the lowest and the highest points: 1,400 m were answered with numbers, 5,500 m with NaN."""
+WIDEST = 256.0
+"""Metres: the side of a square with as many points as a network takes at once; from 450 m on answers were NaN."""
+
 Report = Callable[[int, int, str], None]
 """Called with how many points are labelled, how many there are, and the name of what is being labelled."""
 
@@ -35,8 +40,8 @@ Report = Callable[[int, int, str], None]
 class Options:
     """How a cloud is brought before the network. What comes out keeps the cloud's own coordinates."""
 
-    scale: float = 1.0
-    """Metres in one unit of the file: 0.001 for millimetres."""
+    scale: float | None = None
+    """Metres in one unit of the file: 0.001 for millimetres. None: what the file says, else metres."""
     up: str = "z"
     """The axis that points upwards: x, y or z, or with a minus before it."""
     color: bool = True
@@ -55,6 +60,12 @@ class Options:
             raise InputError("votes", expected="1 or more", found=str(self.votes))
         if not (math.isfinite(self.thin) and self.thin >= 0):
             raise InputError("thin", expected="metres, 0 or more", found=str(self.thin))
+
+    def scale_of(self, cloud: PointCloud) -> float:
+        """Metres in one unit of this cloud."""
+        if self.scale is not None:
+            return self.scale
+        return 1.0 if cloud.unit is None else cloud.unit
 
 
 class Labeller(WeightsAtWork):
@@ -80,13 +91,14 @@ class Labeller(WeightsAtWork):
         that ``options.memory`` has to be given to have the same strips.
         """
         options = options or Options()
-        placement = place(cloud, options.scale, options.up, name)
+        placement = place(cloud, options.scale_of(cloud), options.up, name)
+        _refuse_giants(placement.xyz, self.trained.card.points, name)
         chosen = self._choose(placement, options.thin)
         smooth = self._smooths(options)
         plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory, smooth=smooth)
         rules = widen(self.trained.card.block_rules, placement.xyz[chosen], self.trained.card.points)
         found = self._label(
-            placement, cloud, chosen, options, rules, plan, lambda done: report(done, len(chosen), name)
+            placement, cloud, chosen, options, rules, plan, lambda done: report(done, len(chosen), name), name
         )
         labels, confidence, entropy = self._spread(placement, chosen, found)
         values = np.array([one.value for one in self.classes], np.int32)
@@ -137,10 +149,11 @@ class Labeller(WeightsAtWork):
         rules: BlockRules,
         plan: Plan,
         report: Callable[[int], None],
+        name: str,
     ) -> tuple[Array, Array, Array]:
         """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
         card = self.trained.card
-        whole = self.scene(placement, cloud, options)
+        whole = self.scene(placement, cloud, options, name)
         labels = np.empty(len(chosen), np.int64)
         confidence, entropy = np.empty(len(chosen), np.float32), np.empty(len(chosen), np.float32)
         done = 0
@@ -203,11 +216,24 @@ class Labeller(WeightsAtWork):
             "rule": "mean_probability",
             "smooth": self._smooths(options),
             "colour": colour,
-            "scale": options.scale,
+            "scale": options.scale_of(cloud),
             "up": options.up,
             "thin": options.thin,
             "points_without_position": len(cloud) - len(placement.numbers),
         }
+
+
+def _refuse_giants(xyz: NDArray[np.float32], points: int, name: str) -> None:
+    """Refuse what cannot be metres: the network's answers would not be finite."""
+    low, high = np.quantile(xyz[:: -(-len(xyz) // LOOKED_AT)], [0.005, 0.995], axis=0)
+    x, y, z = (high - low).tolist()
+    if z > TALLEST or math.sqrt(x * y * points / len(xyz)) > WIDEST:
+        raise InputError(
+            name,
+            expected="coordinates in metres",
+            found=f"{len(xyz):,} points on {x:,.0f} × {y:,.0f} × {z:,.0f} m",
+            remedy="Give the unit: --scale 0.001 for millimetres, 0.01 for centimetres, 0.3048 for feet.",
+        )
 
 
 def _features_of(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,9 +15,9 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.data.files.las_header import LasOrigin, coding_scale
-from point2node.data.files.replacing import reason
+from point2node.data.files.replacing import reason, remove_abandoned
 from point2node.data.label_sidecar import sidecar_path
-from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud
+from point2node.engine.input_card import InputCard, apply_fixes, examine_cloud, settle_scale
 from point2node.engine.labelled import Labelled
 from point2node.engine.labelled_files import FALLBACK, write_labelled
 from point2node.engine.labelling import Labeller, Options, Report
@@ -53,7 +53,7 @@ def request_of(job: Job, labeller: Labeller, options: Options, auto: bool, rules
     except OSError as error:
         raise InputError(job.scan, expected="a file that can be read", found=reason(error)) from error
     return Request(
-        input=job.scan.name,
+        input=job.name,
         size=status.st_size,
         modified=status.st_mtime_ns,
         weights=checksum_of(labeller),
@@ -84,19 +84,20 @@ def refuse_foreign(job: Job) -> None:
 def look_at(
     job: Job, labeller: Labeller, options: Options, auto: bool
 ) -> tuple[PointCloud, InputCard, Options, list[str]]:
-    """The scan, its card, the options with what ``auto`` mended, and what that was."""
+    """The scan, its card, the options with its unit and with what ``auto`` fixed, and what was done."""
     cloud = read(job.scan)
     name = str(job.scan)
+    options, why = settle_scale(cloud, labeller, options)
     card = examine_cloud(cloud, labeller, options, name)
-    mended: list[str] = []
+    fixes = [why] if why else []
     while auto:
-        options, fixes = apply_fixes(options, card)
-        if not fixes:
+        options, more = apply_fixes(options, card)
+        if not more:
             break
-        mended += fixes
+        fixes += more
         card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
-        auto = len(mended) < MOST_FIXES
-    return cloud, card, options, mended
+        auto = len(fixes) < MOST_FIXES
+    return cloud, card, options, fixes
 
 
 def label_scan(
@@ -111,19 +112,24 @@ def label_scan(
     """Label the scan and write the result, by the rules if any; returns the file it is in."""
     if rules is not None:
         rules.check(cloud, options.up, str(job.scan))
-    labelled = labeller(cloud, options, report, job.scan.name)
+    labelled = labeller(cloud, options, report, job.name)
     if rules is not None:
         labelled = rules.apply(labelled)
     make_folder(job.target.parent)
-    further = {"input": job.scan.name, "settings": flat(options), "request": _as_note(request)}
+    further = {"input": job.name, "settings": flat(options), "request": _as_note(request)}
     return write_labelled(job.target, labelled, further), labelled
 
 
 @contextmanager
-def results_folder(folder: Path) -> Iterator[None]:
-    """A folder that results can be written into; one that was made for them and stays empty is removed."""
+def results_folder(folder: Path, jobs: Iterable[Job]) -> Iterator[None]:
+    """A folder that results can be written into; one that was made for them and stays empty is removed.
+
+    What killed runs left unfinished where the results go is removed, too.
+    """
     existed = folder.exists()
     make_folder(folder)
+    for place in {job.target.parent for job in jobs}:
+        remove_abandoned(place)
     try:
         yield
     finally:

@@ -10,6 +10,7 @@ import numpy as np
 from point2node.core.classes import CLASS_LISTS, S3DIS, SemanticClass, spread_colour
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.core.words import as_text
 from point2node.data.files import read
 from point2node.data.label_sidecar import LabelSidecar, read_sidecar, sidecar_path
 from point2node.engine.input_frame import strays
@@ -62,7 +63,7 @@ def read_scene(
         )
     xyz, shown = _upright(cloud.xyz, sidecar)
     return LabelledScene(
-        name=path.stem,
+        name=as_text(path.stem),
         xyz=xyz,
         classes=listed,
         labels=labels,
@@ -154,9 +155,9 @@ def _field(cloud: PointCloud, name: str) -> Array | None:
 
 
 def _notes(path: Path, truth: Path | None, sidecar: LabelSidecar | None) -> Mapping[str, str]:
-    notes = {"labelled file": path.name}
+    notes = {"labelled file": as_text(path.name)}
     if truth is not None:
-        notes["truth"] = truth.name
+        notes["truth"] = as_text(truth.name)
     if sidecar is not None:
         notes |= {"input": sidecar.input, "weights": sidecar.weights, "labelled by": f"point2node {sidecar.point2node}"}
         notes |= {name: _told(value) for name, value in {**sidecar.protocol, **sidecar.settings}.items()}

@@ -10,6 +10,7 @@ from point2node.engine.labelling import Options
 from point2node.report.viewer.controls import EXPLANATION, Controls
 from point2node.report.viewer.session import Session
 from point2node.report.viewer.workbench import Workbench
+from tests.engine.labellers import card
 from tests.report.viewer.pages import Client
 from tests.report.viewer.weights import small_room, tiny_labeller
 
@@ -242,20 +243,23 @@ def test_another_scan_replaces_the_first_with_all_that_was_shown_of_it(labeller,
     assert "200 points" in controls.status.content
 
 
-def test_a_scan_in_millimetres_is_read_again_in_metres(labeller, tmp_path):
-    cloud = small_room(40)
+def test_the_unit_of_a_scan_is_found_and_can_be_changed(labeller, tmp_path):
+    cloud = small_room(600)
     point2node.write(tmp_path / "mm.ply", cloud.with_(xyz=1000 * cloud.xyz))
     client, controls, _ = visit(labeller, [tmp_path / "mm.ply"])
-    assert np.ptp(client.scene.nodes["/scan"].points[:, 0]) > 2000
-    controls.scale.value = 0.001
-    controls.again.tell()
+    assert controls.scale.value == 0.001
+    assert "A unit of the file is taken as 0.001 m." in controls.status.content
     assert np.ptp(client.scene.nodes["/scan"].points[:, 0]) < 4
+    controls.scale.value = 0.002
+    controls.again.tell()
+    assert np.ptp(client.scene.nodes["/scan"].points[:, 0]) > 4
 
 
 class Leaving:
     """In the place of a labeller: the visitor goes while it works."""
 
     name, classes = "leaving", S3DIS
+    trained = SimpleNamespace(card=card())
 
     def __init__(self, leave):
         self.leave, self.went_on = leave, False

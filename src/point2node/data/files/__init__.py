@@ -87,11 +87,15 @@ def read(
 def write(path: str | Path, cloud: PointCloud) -> None:
     """Write ``cloud`` in the format that the suffix says; what is there already is replaced only at the end."""
     path = Path(path)
-    suffix = path.suffix.lower()
-    if suffix not in _WRITERS:
-        raise unknown_choice(f"{path}, suffix", suffix, WRITABLE)
+    if path.suffix.lower() not in _WRITERS:
+        raise unknown_choice(f"{path}, suffix", path.suffix.lower(), WRITABLE)
     with replacing(path) as stream:
-        _WRITERS[suffix](path, cloud, stream)
+        encode(path, cloud, stream)
+
+
+def encode(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
+    """Write ``cloud`` into a stream as the file ``path`` will hold it."""
+    _WRITERS[path.suffix.lower()](path, cloud, stream)
 
 
 def sample_mesh(path: str | Path, n: int, *, seed: int = 0) -> PointCloud:
@@ -99,4 +103,4 @@ def sample_mesh(path: str | Path, n: int, *, seed: int = 0) -> PointCloud:
     return sample_surface(Path(path), read(path), n, seed)
 
 
-__all__ = ["READABLE", "WRITABLE", "read", "sample_mesh", "write"]
+__all__ = ["READABLE", "WRITABLE", "encode", "read", "sample_mesh", "write"]

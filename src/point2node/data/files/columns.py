@@ -24,7 +24,12 @@ def plain_name(name: str) -> str:
 
 
 def cloud_from_columns(
-    path: Path, columns: Mapping[str, Array], *, faces: Array | None = None, origin: object = None
+    path: Path,
+    columns: Mapping[str, Array],
+    *,
+    faces: Array | None = None,
+    unit: float | None = None,
+    origin: object = None,
 ) -> PointCloud:
     """The point cloud that named columns describe; columns without a part of their own become ``fields``."""
     left = dict(columns)
@@ -43,6 +48,7 @@ def cloud_from_columns(
         instance=_take(left, "instance"),
         fields=left,
         faces=faces,
+        unit=unit,
         origin=origin,
     )
 

@@ -13,6 +13,7 @@ from point2node.core.point_cloud import PointCloud
 from point2node.data.files.columns import cloud_from_columns, plain_name
 from point2node.data.files.las_dimensions import COLOURS, dimensions_from_cloud, fill
 from point2node.data.files.las_header import LasOrigin, make_header
+from point2node.data.files.las_unit import unit_of
 from point2node.data.files.laz_chunks import check_chunks
 from point2node.data.files.libraries import damage_reported, import_library
 
@@ -24,7 +25,8 @@ HEADER_1_4 = 375  # bytes
 def read(path: Path) -> PointCloud:
     """Read every dimension; labels are the extra dimension ``label`` if there is one, else ``classification``.
 
-    The header with its scales, offsets, CRS and other records goes to ``origin``, as do colours of 16 bits.
+    The header with its scales, offsets, CRS and other records goes to ``origin``, as do colours of 16 bits. A CRS in
+    feet or metres also gives the cloud's ``unit``.
     """
     laspy = import_library(path, "laspy", "las")
     _check_records(path)
@@ -45,6 +47,7 @@ def read(path: Path) -> PointCloud:
         names = [name for name in header.point_format.dimension_names if name not in ("X", "Y", "Z")]
         columns = {name: np.array(points[name]) for name in ("x", "y", "z", *names)}
         extra = {plain_name(name) for name in header.point_format.extra_dimension_names}
+        unit = unit_of(header)
     if len(record) != header.point_count:
         raise InputError(path, expected=f"{header.point_count} points", found=str(len(record)))
     deep = set(COLOURS) <= set(columns) and not extra & set(COLOURS)  # the format's own 16 bits, no extra dimensions
@@ -53,7 +56,7 @@ def read(path: Path) -> PointCloud:
         columns["label"] = columns["classification"]
     if "intensity" in extra:
         del columns["intensity"]  # the extra one is there because this one could not hold the values
-    return cloud_from_columns(path, columns, origin=LasOrigin(header, colours))
+    return cloud_from_columns(path, columns, unit=unit, origin=LasOrigin(header, colours))
 
 
 def _check_records(path: Path) -> None:

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import os
 import secrets
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from point2node.core.errors import InputError
 
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
 TEMPORARY = ".point2node-"
 """How the names of files begin that are not finished."""
+SURELY_ABANDONED = 86_400.0
+"""Seconds after the last change; only where no lock can tell."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
     """A stream into a temporary file beside ``path``, renamed to it at the end and removed on any failure."""
-    temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(6)}{path.suffix}")
     try:
+        temporary, stream = _open_locked(path)
         try:
-            with temporary.open("xb+") as stream:
+            with stream:
                 yield stream
             temporary.replace(path)
         except BaseException:
@@ -29,6 +37,37 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             raise
     except OSError as error:
         raise InputError(path, expected="a file that can be written", found=reason(error)) from error
+
+
+def remove_abandoned(folder: Path) -> None:
+    """Remove what killed processes left unfinished in a folder; what a living one writes is locked, and stays."""
+    for path in folder.glob(f"{TEMPORARY}*"):
+        with suppress(OSError), path.open("rb+") as stream:  # it may be finished by now, or somebody else's
+            old = time.time() - os.fstat(stream.fileno()).st_mtime > SURELY_ABANDONED
+            if _lock(stream) or old:
+                path.unlink()
+
+
+def _open_locked(path: Path) -> tuple[Path, BinaryIO]:
+    """A new temporary file beside ``path``, locked until it is closed or its process dies."""
+    while True:
+        temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(6)}{path.suffix}")
+        stream = temporary.open("xb+")
+        _lock(stream)
+        if temporary.exists():  # nobody removed it before it was locked
+            return temporary, stream
+        stream.close()
+
+
+def _lock(stream: BinaryIO) -> bool:
+    """Lock a file; False if another process has, or where there are no locks: on Windows and some network drives."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(stream.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
 
 
 def check_writable(path: Path) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from html import escape
 from typing import Any
@@ -76,7 +76,11 @@ class Controls:
         self.legend = gui.add_folder("Classes (click to hide)", visible=False)
         with gui.add_folder("How the scan is read", expand_by_default=False):
             self.scale = gui.add_number(
-                "Metres per unit", self.options.scale, min=1e-6, step=1e-6, hint="0.001 for a scan in millimetres."
+                "Metres per unit",
+                self.options.scale or 1.0,
+                min=1e-6,
+                step=1e-6,
+                hint="0.001 for a scan in millimetres.",
             )
             self.up = gui.add_dropdown("Up axis", tuple(UPWARDS), initial_value=self.options.up)
             self.color = gui.add_checkbox("Use its colours", self.options.color)
@@ -153,6 +157,10 @@ class Controls:
         """The values of the classes that are switched off."""
         return frozenset(button.entry.value for button in self.classes if not button.shown)
 
+    def first_options(self) -> Options:
+        """How a scan is read that was not open before: its unit is that of the command line, or its own."""
+        return replace(self.read_options(), scale=self.options.scale)
+
     def read_options(self) -> Options:
-        """How the visitor wants scans to be read."""
+        """How the visitor wants the open scan to be read."""
         return Options(scale=float(self.scale.value), up=str(self.up.value), color=bool(self.color.value))

@@ -21,6 +21,8 @@ def describe(scan: Scan, labelled: Labelled) -> str:
     lost = len(scan.cloud) - len(scan.placement.numbers)
     if lost:
         parts.append(f"{lost:,} have no position and no label.")
+    if scan.options.scale not in (None, 1):
+        parts.append(f"A unit of the file is taken as {scan.options.scale:g} m.")
     if labelled.protocol.get("colour") == "none":
         parts.append("The weights were trained with colours, which are missing here: expect more mistakes.")
     return " ".join(parts)

@@ -51,7 +51,7 @@ def place_scan(
     name: str, suffix: str, cloud: PointCloud, options: Options, path: Path | None = None, most: int = MOST_SHOWN
 ) -> Scan:
     """Place a cloud upright and choose at most ``most`` of its points, at random and always the same ones."""
-    placement = place(cloud, options.scale, options.up, name)
+    placement = place(cloud, options.scale_of(cloud), options.up, name)
     places = np.arange(len(placement.numbers))
     if len(places) > most:
         places = np.sort(np.random.default_rng(0).choice(len(places), most, replace=False))

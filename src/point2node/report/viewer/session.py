@@ -16,8 +16,10 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.engine.explaining import Explainer
+from point2node.engine.input_card import settle_scale
 from point2node.engine.labelled import Labelled
-from point2node.report.viewer.controls import Controls
+from point2node.engine.labelling import Options
+from point2node.report.viewer.controls import Controls, put_value
 from point2node.report.viewer.describing import describe, in_words, name_of
 from point2node.report.viewer.downloads import labelled_files
 from point2node.report.viewer.explanation_panel import explanation_html
@@ -88,7 +90,8 @@ class Session:
         """Open and label the scan that is chosen in the list."""
         name = str(self._controls.scan.value)
         path = self._scans[name]
-        self._open(shown_name(name), path.suffix.lower(), lambda: read(path), path)
+        options = self._controls.first_options()
+        self._open(shown_name(name), path.suffix.lower(), options, lambda: read(path), path)
 
     def open_upload(self) -> None:
         """Open and label the file that the visitor sent."""
@@ -96,16 +99,21 @@ class Session:
         self._controls.upload.on_upload(lambda _: self.open_upload())
         name, folder = shown_name(sent.name), Path(self._folder.name)
         self._open(
-            name, Path(name).suffix.lower(), lambda: read_upload(sent.name, sent.content, folder, self._most_megabytes)
+            name,
+            Path(name).suffix.lower(),
+            self._controls.first_options(),
+            lambda: read_upload(sent.name, sent.content, folder, self._most_megabytes),
         )
 
     def read_again(self) -> None:
         """Label the same scan, read as the controls say now."""
         scan = self._picture.scan
         if scan is not None:
-            self._open(scan.name, scan.suffix, lambda: scan.cloud, scan.path)
+            self._open(scan.name, scan.suffix, self._controls.read_options(), lambda: scan.cloud, scan.path)
 
-    def _open(self, name: str, suffix: str, get: Callable[[], PointCloud], path: Path | None = None) -> None:
+    def _open(
+        self, name: str, suffix: str, options: Options, get: Callable[[], PointCloud], path: Path | None = None
+    ) -> None:
         """Show a scan, then label it; whatever was being done for this visitor before is given up."""
         with self._lock:
             self._job += 1
@@ -114,9 +122,12 @@ class Session:
         try:
             controls.say(f"Reading {name} …")
             controls.show_progress(0)
-            scan = place_scan(name, suffix, get(), controls.read_options(), path)
+            cloud = get()
+            options, _ = settle_scale(cloud, self._workbench.labeller, options)
+            scan = place_scan(name, suffix, cloud, options, path)
             with self._lock:
                 self._check(job)
+                put_value(controls.scale, options.scale)
                 self._explainer = None
                 self._picture.show_scan(scan)
             labelled = self._label(scan, job)
