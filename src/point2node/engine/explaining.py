@@ -16,7 +16,6 @@ from point2node.engine.input_frame import Placement, place
 from point2node.engine.labelling import Labeller, Options
 from point2node.engine.prediction import scene_batch
 from point2node.geometry.blocks import training_group
-from point2node.models.point2node.network import Point2Node
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -47,14 +46,14 @@ class Explainer:
     """Explains points of one cloud, which is placed once.
 
     Args:
-        labeller: the weights; they have to be Point2Node's own.
+        labeller: the weights; the correlations of their network have to be those of the variant "point2node".
         cloud: the scan.
         options: those that it was labelled with.
     """
 
     def __init__(self, labeller: Labeller, cloud: PointCloud, options: Options | None = None) -> None:
         network = labeller.network
-        if not isinstance(network, Point2Node) or network.correlation.variant != "point2node":
+        if network.correlation is None or network.correlation.variant != "point2node":
             found = f"{labeller.trained.card.model} {labeller.trained.card.variant or ''}".strip()
             raise InputError(labeller.name, expected="weights of the variant 'point2node'", found=found)
         self._labeller, self._network = labeller, network

@@ -52,6 +52,13 @@ class PyramidPlan:
         """All of them."""
         return (*self.encoder, *self.decoder, *(() if self.correlation is None else (self.correlation,)))
 
+    def sizes(self, points: int) -> tuple[int, ...]:
+        """How many points each level has, for a cloud of ``points`` points."""
+        sizes = [points]
+        for size in self.level_sizes[1:]:
+            sizes.append(sizes[-1] if size is None else size)
+        return tuple(sizes)
+
     @property
     def fewest_points(self) -> int:
         """The smallest cloud that fills every level."""

@@ -122,20 +122,13 @@ class FeatureExtraction(nn.Module):
 
     def macs(self, points: int) -> int:
         """Multiply-accumulates for one cloud of ``points`` points."""
-        sizes = self.level_sizes(points)
+        sizes = self.plan.sizes(points)
         total = 0 if self.input is None else self.input.macs(points)
         for chi_conv, search in zip(self.encoder, self.plan.encoder, strict=True):
             total += chi_conv.macs(sizes[search.queries])
         for chi_conv, merge, search in zip(self.decoder, self.merge, self.plan.decoder, strict=True):
             total += chi_conv.macs(sizes[search.queries]) + merge.macs(sizes[search.queries])
         return total
-
-    def level_sizes(self, points: int) -> list[int]:
-        """How many points each level has, for a cloud of ``points`` points."""
-        sizes = [points]
-        for size in self.plan.level_sizes[1:]:
-            sizes.append(sizes[-1] if size is None else size)
-        return sizes
 
 
 def _spread(features: Tensor, points: Tensor) -> Tensor:
