@@ -94,4 +94,5 @@ def renumber(pyramid: Pyramid, plan: PyramidPlan, orders: list[Tensor]) -> Pyram
         correlation=None
         if pyramid.correlation is None or plan.correlation is None
         else follow(pyramid.correlation, plan.correlation.source, plan.correlation.queries),
+        inner=tuple(follow(i, s.source, s.queries) for i, s in zip(pyramid.inner, plan.inner, strict=True)),
     )

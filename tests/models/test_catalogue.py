@@ -5,6 +5,7 @@ from point2node import PRESETS, VARIANTS, Point2NodeClassifier, Point2NodeSegmen
 from point2node.core.errors import InputError
 from point2node.models.catalogue import MODELS, PEERS
 from point2node.models.layers import count_parameters
+from point2node.models.point2node.joint import JOINT
 from point2node.models.point2node.stages import DynamicNodeCorrelation
 
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
@@ -77,7 +78,7 @@ def test_a_variant_adds_its_correlations_to_a_network_and_changes_nothing_else(n
 
 
 def test_every_preset_lists_every_variant_then_every_other_network_without_and_with_correlations():
-    choices = [("point2node", variant) for variant in VARIANTS]
+    choices = [("point2node", variant) for variant in (*VARIANTS, *JOINT)]
     choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
     assert [(entry.preset, entry.name, entry.variant) for entry in list_models()] == [
         (preset, *choice) for preset in PRESETS for choice in choices
@@ -98,6 +99,8 @@ def test_every_preset_lists_every_variant_then_every_other_network_without_and_w
         ({"dropout": -0.1}, "dropout: expected 0 or more and below 1"),
         ({"dropout": float("nan")}, "dropout: expected 0 or more and below 1, found nan"),
         ({"name": "dgcnn", "variant": "self"}, "one of baseline, self_only"),
+        ({"name": "dgcnn", "variant": "joint"}, "one of baseline, .*global_average, found 'joint'"),
+        ({"variant": "joined"}, "one of baseline, .*joint_norm, found 'joined'"),
         ({"name": "pointnet", "width": 2}, "width: expected none: pointnet has the one width of its paper, found 2"),
     ],
 )

@@ -10,11 +10,15 @@ from point2node.core.errors import InputError
 from point2node.geometry.pyramid import build_pyramid
 from point2node.models.catalogue import MODELS, PEERS, create_model
 from point2node.models.network import room_frame, unit_sphere
+from point2node.models.point2node.joint import JOINT
 from tests.small_networks import random_input, renumber, small_network, small_peer
 
 EVERY_NETWORK = pytest.mark.parametrize(
     ("name", "variant"),
-    [("point2node", "point2node"), *((name, variant) for name in PEERS for variant in (None, "point2node"))],
+    [
+        *(("point2node", variant) for variant in ("point2node", *JOINT)),
+        *((name, variant) for name in PEERS for variant in (None, "point2node")),
+    ],
 )
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 EVERY_TASK = pytest.mark.parametrize("task", ["segmentation", "classification"])

@@ -36,6 +36,10 @@ class PointExplanation:
     """(K,) the point's local graph; the point itself first."""
     edges: Floats
     """(K,) the point's row of the local graph (Eq. 6): its weight for each of the neighbours; they sum to 1."""
+    non_local_entropy: float
+    """How even its non-local row is, over all the nodes of the block: 1 even, 0 all on one node."""
+    local_entropy: float
+    """How even the rows of its local graph are, in the mean."""
     channel_weights: Floats
     """(C,) self correlation (Eq. 2)."""
     gates: tuple[tuple[tuple[str, ...], Floats], ...]
@@ -73,6 +77,8 @@ class Explainer:
         assert found.local_neighbours is not None
         assert found.local_graph is not None
         assert found.channel_weights is not None
+        assert found.non_local_entropy is not None
+        assert found.local_entropy is not None
         block, first = np.unique(group, return_index=True)
         row = np.bincount(np.searchsorted(block, group), found.non_local_rows[0, 0].cpu().double().numpy())
         order = np.argsort(first)  # copies of a point count as one; the point itself first
@@ -84,6 +90,8 @@ class Explainer:
             non_local=row[order].astype(np.float32),
             neighbours=numbers[group[found.local_neighbours[0, 0].cpu().numpy()]],
             edges=found.local_graph[0, 0, 0].cpu().numpy(),
+            non_local_entropy=float(found.non_local_entropy),
+            local_entropy=float(found.local_entropy),
             channel_weights=found.channel_weights[0, 0].cpu().numpy(),
             gates=tuple((gate.branches, gate.shares[0].cpu().numpy()) for gate in found.gates),
         )
