@@ -1,4 +1,4 @@
-"""Draws the paper's Fig. 1 (architecture) and Fig. 2 (aggregation) from the shapes of the running code.
+"""Draws the paper's Fig. 1 (architecture), Fig. 2 (aggregation) and the joint variant from the running code's shapes.
 
 python docs/draw_figures.py
 """
@@ -72,6 +72,56 @@ def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], *, d
     axes.annotate("", end, start, arrowprops=style)
 
 
+def draw_extraction(axes: Axes, model: Point2Node, shapes: Shapes, points: int, height: float = 1.0) -> None:
+    """The U-Net, a box a layer, levels ``height`` apart; correlations inside it stand below their layers."""
+    extraction = model.feature_extraction
+    box(axes, 0, 3, f"points\n{points} × (3 + {extraction.in_features})", NODES)
+    previous = (0.0, 3.0)
+    skips: list[tuple[float, float]] = []
+    columns = 1.95
+    for level, (layer, search) in enumerate(zip(extraction.encoder, model.plan.encoder, strict=True)):
+        here = (columns * (level + 1), 3.0 - height * level)
+        arrow(axes, (previous[0] + 0.78, previous[1]), (here[0] - 0.8, here[1] + (0.15 if level else 0)))
+        box(
+            axes,
+            *here,
+            f"χ-conv  K {search.neighbours}, D {search.dilation}\n{times(shapes[layer])}",
+            EXTRACTION,
+        )
+        previous = draw_inner(axes, model, shapes, f"encoder_{level}", here)
+        skips.append(previous)
+    for number, (layer, merge, search) in enumerate(
+        zip(extraction.decoder, extraction.merge, model.plan.decoder, strict=True)
+    ):
+        here = (columns * (number + 5), 3.0 - height * search.queries)
+        arrow(axes, (previous[0] + 0.78, previous[1]), (here[0] - 0.8, here[1] - (0.15 if number else 0)))
+        if number:
+            arrow(
+                axes,
+                (columns * (search.queries + 1) + 0.78, skips[search.queries][1] + 0.2),
+                (here[0] - 0.8, here[1] + 0.2),
+                dashed=True,
+            )
+        text = (
+            f"χ-conv  K {search.neighbours}, D {search.dilation}\n{times(shapes[layer])}\n+ skip → {shapes[merge][-1]}"
+        )
+        box(axes, *here, text, EXTRACTION)
+        previous = draw_inner(axes, model, shapes, f"decoder_{search.queries}", here)
+
+
+def draw_inner(
+    axes: Axes, model: Point2Node, shapes: Shapes, place: str, above: tuple[float, float]
+) -> tuple[float, float]:
+    """The correlations inside feature extraction at ``place``, if there are any; where the points go on from."""
+    if place not in model.feature_extraction.inner:
+        return above
+    here = (above[0], above[1] - 0.87)
+    arrow(axes, (above[0], above[1] - 0.38), (here[0], here[1] + 0.34))
+    shape = times(shapes[model.feature_extraction.inner[place]])
+    box(axes, *here, f"self → local → non-local\n{shape}", NON_LOCAL, 1.55, 0.6)
+    return here
+
+
 def draw_architecture(model: Point2Node, shapes: Shapes, points: int) -> None:
     """Fig. 1: feature extraction above, dynamic node correlation and aggregation below."""
     extraction, correlation, head = model.feature_extraction, model.correlation, model.head
@@ -80,36 +130,7 @@ def draw_architecture(model: Point2Node, shapes: Shapes, points: int) -> None:
     axes.set_ylim(-2.9, 4.1)
     axes.axis("off")
     axes.text(-0.8, 3.85, "Feature extraction: χ-conv U-Net", fontsize=11, weight="bold")
-    box(axes, 0, 3, f"points\n{points} × (3 + {extraction.in_features})", NODES)
-    previous = (0.0, 3.0)
-    columns = 1.95
-    for level, (layer, search) in enumerate(zip(extraction.encoder, model.plan.encoder, strict=True)):
-        here = (columns * (level + 1), 3.0 - level)
-        arrow(axes, (previous[0] + 0.78, previous[1]), (here[0] - 0.8, here[1] + (0.15 if level else 0)))
-        box(
-            axes,
-            *here,
-            f"χ-conv  K {search.neighbours}, D {search.dilation}\n{times(shapes[layer])}",
-            EXTRACTION,
-        )
-        previous = here
-    for number, (layer, merge, search) in enumerate(
-        zip(extraction.decoder, extraction.merge, model.plan.decoder, strict=True)
-    ):
-        here = (columns * (number + 5), 3.0 - search.queries)
-        arrow(axes, (previous[0] + 0.78, previous[1]), (here[0] - 0.8, here[1] - (0.15 if number else 0)))
-        if number:
-            arrow(
-                axes,
-                (columns * (search.queries + 1) + 0.78, here[1] + 0.2),
-                (here[0] - 0.8, here[1] + 0.2),
-                dashed=True,
-            )
-        text = (
-            f"χ-conv  K {search.neighbours}, D {search.dilation}\n{times(shapes[layer])}\n+ skip → {shapes[merge][-1]}"
-        )
-        box(axes, *here, text, EXTRACTION)
-        previous = here
+    draw_extraction(axes, model, shapes, points)
     axes.text(-0.8, -1.05, "Dynamic node correlation and adaptive feature aggregation", fontsize=11, weight="bold")
     colours = {"self": SELF, "local": LOCAL, "non_local": NON_LOCAL}
     nodes = times(shapes[extraction])
@@ -171,14 +192,33 @@ def draw_aggregation(model: Point2Node, shapes: Shapes) -> None:
     plt.close(figure)
 
 
+def draw_joint(model: Point2Node, shapes: Shapes, points: int) -> None:
+    """The joint pipeline: the same U-Net with correlations at the encoder's sampled levels."""
+    figure, axes = plt.subplots(figsize=(15.5, 8.6), layout="constrained")
+    axes.set_xlim(-1.0, 18.8)
+    axes.set_ylim(-4.3, 4.1)
+    axes.axis("off")
+    axes.text(-0.8, 3.85, "Feature extraction with correlations inside", fontsize=11, weight="bold")
+    draw_extraction(axes, model, shapes, points, height=1.9)
+    last = times(shapes[model.correlation])
+    arrow(axes, (16.38, 3), (16.85, 3))
+    box(axes, 17.7, 3, f"self → local → non-local\nbehind, as in the paper\n{last}", NON_LOCAL, 1.66)
+    arrow(axes, (17.7, 2.6), (17.7, 2.0))
+    box(axes, 17.7, 1.6, f"FC layers, logits\n{times(shapes[model.head])}", HEAD)
+    figure.savefig(IMAGES / "joint.png", dpi=110)
+    plt.close(figure)
+
+
 def main() -> None:
-    """Draw both figures of the paper's S3DIS network."""
+    """Draw both figures of the paper's S3DIS network, and its joint variant."""
     points = 2048
     model = create_model(preset="s3dis")
     shapes = record_shapes(model, points)
     draw_architecture(model, shapes, points)
     draw_aggregation(model, shapes)
-    print(f"drew {IMAGES / 'architecture.png'} and {IMAGES / 'aggregation.png'}")
+    joint = create_model(preset="s3dis", variant="joint")
+    draw_joint(joint, record_shapes(joint, points), points)
+    print(f"drew architecture.png, aggregation.png and joint.png in {IMAGES}")
 
 
 if __name__ == "__main__":

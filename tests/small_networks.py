@@ -13,6 +13,7 @@ from point2node.models.catalogue import PEERS, build_point2node
 from point2node.models.network import Network
 from point2node.models.point2node.feature_extraction import DecoderLayer, EncoderLayer
 from point2node.models.point2node.network import Point2Node
+from point2node.models.point2node.stages import DynamicNodeCorrelation
 from point2node.models.sizes import Size
 
 M = TypeVar("M", bound=nn.Module)
@@ -40,10 +41,14 @@ def small_network(task: str, variant: str, seed: int = 0) -> Point2Node:
     return leave_start(build_point2node(SIZES[task], variant))
 
 
-def small_peer(name: str, task: str, seed: int = 0) -> Network:
+def small_peer(name: str, task: str, variant: str | None = None, seed: int = 0) -> Network:
     """The same for a peer, whose layers have their paper's widths; its levels are those of a cloud of 128 points."""
     torch.manual_seed(seed)
-    return leave_start(PEERS[name](replace(SIZES[task], points=128)))
+    size = replace(SIZES[task], points=128)
+    network = PEERS[name](size)
+    if variant is not None:
+        network.correlate(DynamicNodeCorrelation(variant, network.node_channels, size.reduction), size.graph)
+    return leave_start(network)
 
 
 def leave_start(model: M, by: float = 0.1) -> M:
@@ -89,4 +94,5 @@ def renumber(pyramid: Pyramid, plan: PyramidPlan, orders: list[Tensor]) -> Pyram
         correlation=None
         if pyramid.correlation is None or plan.correlation is None
         else follow(pyramid.correlation, plan.correlation.source, plan.correlation.queries),
+        inner=tuple(follow(i, s.source, s.queries) for i, s in zip(pyramid.inner, plan.inner, strict=True)),
     )

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 import point2node
+from point2node.models.layers import count_parameters
+from point2node.models.point2node.joint import JOINT
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -23,6 +26,17 @@ def test_every_equation_is_linked_to_the_line_that_is_it():
     for equation, shown, linked in rows:
         assert shown == linked
         assert re.search(rf"# Eq\. {equation}\b", lines[int(shown) - 1]), f"Eq. {equation} is not at line {shown}"
+
+
+@pytest.mark.parametrize("variant", ["point2node", *JOINT])
+def test_the_costs_of_the_joint_variants_are_those_of_the_catalogue(variant):
+    found = {}
+    for preset, points in (("s3dis", 2048), ("modelnet40", 1024)):
+        with torch.device("meta"):
+            model = point2node.create_model(preset=preset, variant=variant)
+        found[preset] = f"{count_parameters(model) / 2**20:.2f} | {model.macs(points) / 1e9:.2f} |"
+    row = rf"^\| `{variant}` \| .* \| {re.escape(found['s3dis'])} {re.escape(found['modelnet40'])}$"
+    assert re.search(row, (ROOT / "docs/method.md").read_text(), re.M)
 
 
 def test_figures_of_speed_are_those_of_the_last_run():

@@ -5,12 +5,13 @@ from typer.testing import CliRunner
 from point2node import PRESETS, VARIANTS
 from point2node.cli.main import app
 from point2node.models.catalogue import PEERS
+from point2node.models.point2node.joint import JOINT
 
 
 def test_json_is_a_list_of_objects_with_the_promised_keys():
     result = CliRunner().invoke(app, ["models", "--json"])
     entries = json.loads(result.stdout)
-    assert len(entries) == len(PRESETS) * (len(VARIANTS) + len(PEERS))
+    assert len(entries) == len(PRESETS) * (len(VARIANTS) + len(JOINT) + 2 * len(PEERS))
     for entry in entries:
         assert set(entry) == {"name", "task", "preset", "variant", "parameters", "parameters_mi", "macs"}
         assert isinstance(entry["parameters"], int)
@@ -18,6 +19,7 @@ def test_json_is_a_list_of_objects_with_the_promised_keys():
     s3dis = {(entry["name"], entry["variant"]): entry for entry in entries if entry["preset"] == "s3dis"}
     assert s3dis["point2node", "baseline"]["parameters"] == 11_512_845
     assert all((peer, None) in s3dis for peer in PEERS)
+    assert all((peer, "point2node") in s3dis for peer in PEERS)
 
 
 def test_the_table_names_every_preset():
@@ -26,6 +28,6 @@ def test_the_table_names_every_preset():
     assert "11,512,845" in output
 
 
-def test_the_table_has_a_dash_where_a_peer_has_no_variant():
+def test_the_table_has_a_dash_where_a_network_stands_as_published():
     lines = CliRunner().invoke(app, ["models"]).output.splitlines()
-    assert [line.split()[2] for line in lines if line.split()[:2] == ["dgcnn", "modelnet40"]] == ["–"]
+    assert [line.split()[2] for line in lines if line.split()[:2] == ["dgcnn", "modelnet40"]] == ["–", "point2node"]

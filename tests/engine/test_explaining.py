@@ -49,6 +49,9 @@ def test_a_point_is_first_in_its_block_and_in_its_graph(labeller):
     assert found.edges.sum() == pytest.approx(1, abs=1e-5)
     assert found.probabilities.sum() == pytest.approx(1, abs=1e-5)
     assert found.channel_weights.sum() == pytest.approx(1, abs=1e-4)
+    by_hand = -(found.non_local * np.log(found.non_local)).sum() / np.log(192)
+    assert found.non_local_entropy == pytest.approx(by_hand, abs=1e-4)
+    assert 0 < found.local_entropy <= 1
     assert [branches for branches, _ in found.gates] == [("nodes", "local"), ("nodes", "non_local")]
     for _, shares in found.gates:
         np.testing.assert_allclose(shares.sum(axis=0), 1, atol=1e-5)

@@ -39,6 +39,20 @@ def test_listening_changes_nothing_and_ends():
     assert entropies == heard
 
 
+def test_of_several_correlations_the_lowest_entropy_is_noted():
+    network = small_network("segmentation", "joint")
+    collapsed = network.feature_extraction.inner["encoder_1"].stages[2].correlations[0]
+    with torch.no_grad():
+        collapsed.theta.weight.mul_(1e5)
+    features, pyramid = random_input(network)
+    heard = []
+    collapsed.register_forward_hook(lambda module, given, _: heard.append(module.row_entropy(*given)))
+    with listening_to_rows(network) as entropies:
+        network(features, pyramid)
+    assert entropies["non_local_entropy"] == pytest.approx(heard[0])
+    assert heard[0] < 0.2
+
+
 def test_a_network_without_correlations_says_nothing():
     network = small_network("classification", "baseline")
     with listening_to_rows(network) as entropies:

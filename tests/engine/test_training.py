@@ -227,11 +227,16 @@ def test_shapes_are_learnt_node_by_node_and_chosen_by_overall_accuracy(tmp_path)
     assert float(row["val_oa"]) == outcome.summary["best_score"]
 
 
-@pytest.mark.parametrize("model", ["pointnet", "pointnet2_ssg", "dgcnn"])
-def test_peers_train_by_the_same_loop(model, tmp_path, rooms):
-    words = (f"model={model}", "variant=null", "steps=1", "points=256", "validate_every=9")
-    _, outcome, _ = run_in(tmp_path / "run", rooms, *words)
+@pytest.mark.parametrize(
+    ("model", "variant"),
+    [("pointnet", "null"), ("pointnet2_ssg", "null"), ("dgcnn", "null"), ("pointnet2_ssg", "point2node")],
+)
+def test_other_networks_train_by_the_same_loop(model, variant, tmp_path, rooms):
+    words = (f"model={model}", f"variant={variant}", "steps=1", "points=256", "validate_every=9")
+    run, outcome, _ = run_in(tmp_path / "run", rooms, *words)
     assert outcome.finished
+    tensors, _ = read_tensors(run.last)
+    assert any(name.startswith("correlation.") for name in tensors) == (variant == "point2node")
 
 
 def test_mixed_precision_trains_weights_of_full_precision_on_coordinates_of_full_precision(tmp_path, rooms, finished):

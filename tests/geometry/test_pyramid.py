@@ -11,6 +11,7 @@ PLAN = PyramidPlan(
     encoder=(Search(4, 1, 0, 0), Search(4, 2, 0, 1), Search(4, 2, 1, 2), Search(4, 2, 2, 3)),
     decoder=(Search(3, 1, 3, 1), Search(3, 1, 1, 0)),
     correlation=Search(5, 2, 0, 0),
+    inner=(Search(5, 2, 1, 1), Search(5, 2, 2, 2)),
 )
 RANDOM = PyramidPlan((None, 20, 8), "random", encoder=(Search(4, 1, 0, 0),))
 
@@ -33,8 +34,8 @@ def test_every_level_consists_of_the_numbered_input_points(clouds, path):
 def test_each_search_has_its_queries_its_neighbours_and_indices_within_its_source(clouds):
     pyramid = build_pyramid(clouds, PLAN)
     sizes = [level.shape[1] for level in pyramid.levels]
-    answers = [*pyramid.encoder, *pyramid.decoder, pyramid.correlation]
-    for search, found in zip([*PLAN.encoder, *PLAN.decoder, PLAN.correlation], answers, strict=True):
+    answers = [*pyramid.encoder, *pyramid.decoder, pyramid.correlation, *pyramid.inner]
+    for search, found in zip(PLAN.searches, answers, strict=True):
         assert found.shape == (3, sizes[search.queries], search.neighbours)
         assert 0 <= found.min() <= found.max() < sizes[search.source]
 
@@ -56,13 +57,13 @@ SHARING = PyramidPlan(
 
 def tensors_of(pyramid):
     last = [] if pyramid.correlation is None else [pyramid.correlation]
-    return [*pyramid.levels, *pyramid.numbers, *pyramid.encoder, *pyramid.decoder, *last]
+    return [*pyramid.levels, *pyramid.numbers, *pyramid.encoder, *pyramid.decoder, *last, *pyramid.inner]
 
 
 @pytest.mark.parametrize("plan", [PLAN, SHARING])
 def test_every_search_is_answered_as_if_it_were_alone(clouds, plan):
     pyramid = build_pyramid(clouds, plan)
-    answers = [*pyramid.encoder, *pyramid.decoder, pyramid.correlation]
+    answers = [*pyramid.encoder, *pyramid.decoder, pyramid.correlation, *pyramid.inner]
     for search, found in zip(plan.searches, answers, strict=True):
         queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
         alone = dilated_k_nearest_neighbours(queries, points, search.neighbours, search.dilation)

@@ -5,6 +5,8 @@ from point2node import PRESETS, VARIANTS, Point2NodeClassifier, Point2NodeSegmen
 from point2node.core.errors import InputError
 from point2node.models.catalogue import MODELS, PEERS
 from point2node.models.layers import count_parameters
+from point2node.models.point2node.joint import JOINT
+from point2node.models.point2node.stages import DynamicNodeCorrelation
 
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 
@@ -61,8 +63,23 @@ def test_a_dropout_replaces_only_the_last_one(name, preset):
     assert dropouts[1] == [*dropouts[0][:-1], 0.125]
 
 
-def test_every_preset_lists_every_variant_then_every_peer():
-    choices = [("point2node", variant) for variant in VARIANTS] + [(name, None) for name in PEERS]
+@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_variant_adds_its_correlations_to_a_network_and_changes_nothing_else(name, preset):
+    with torch.device("meta"):
+        plain, correlated = (create_model(name, preset=preset, variant=variant) for variant in (None, "point2node"))
+        head = DynamicNodeCorrelation("point2node", plain.node_channels, PRESETS[preset].reduction)
+    shapes = {key: tensor.shape for key, tensor in plain.state_dict().items()}
+    added = {f"correlation.{key}": tensor.shape for key, tensor in head.state_dict().items()}
+    assert {key: tensor.shape for key, tensor in correlated.state_dict().items()} == shapes | added
+    points, (K, _) = PRESETS[preset].points, PRESETS[preset].graph
+    nodes = plain.plan.sizes(points)[plain.node_level]
+    assert correlated.macs(points) == plain.macs(points) + head.macs(nodes, K)
+
+
+def test_every_preset_lists_every_variant_then_every_other_network_without_and_with_correlations():
+    choices = [("point2node", variant) for variant in (*VARIANTS, *JOINT)]
+    choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
     assert [(entry.preset, entry.name, entry.variant) for entry in list_models()] == [
         (preset, *choice) for preset in PRESETS for choice in choices
     ]
@@ -71,7 +88,7 @@ def test_every_preset_lists_every_variant_then_every_peer():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"name": "point2nod"}, "one of point2node, pointnet, pointnet2_ssg, dgcnn, found 'point2nod'"),
+        ({"name": "point2nod"}, "one of point2node, pointnet, pointnet2_ssg, dgcnn.*, found 'point2nod'"),
         ({"preset": "s3di"}, "one of s3dis, scannet, modelnet40, modelnet10, rooms, rooms_wide, tiny, found 's3di'"),
         ({"variant": "self"}, "one of baseline, self_only"),
         ({"variant": ""}, "one of baseline, self_only"),
@@ -81,7 +98,9 @@ def test_every_preset_lists_every_variant_then_every_peer():
         ({"dropout": 1.0}, r"dropout: expected 0 or more and below 1, found 1\.0"),
         ({"dropout": -0.1}, "dropout: expected 0 or more and below 1"),
         ({"dropout": float("nan")}, "dropout: expected 0 or more and below 1, found nan"),
-        ({"name": "dgcnn", "variant": "baseline"}, "variant: expected none: dgcnn has no variants, found 'baseline'"),
+        ({"name": "dgcnn", "variant": "self"}, "one of baseline, self_only"),
+        ({"name": "dgcnn", "variant": "joint"}, "one of baseline, .*global_average, found 'joint'"),
+        ({"variant": "joined"}, "one of baseline, .*joint_norm, found 'joined'"),
         ({"name": "pointnet", "width": 2}, "width: expected none: pointnet has the one width of its paper, found 2"),
     ],
 )

@@ -8,16 +8,24 @@ import torch
 
 from point2node.core.errors import InputError
 from point2node.geometry.pyramid import build_pyramid
-from point2node.models.catalogue import MODELS, create_model
+from point2node.models.catalogue import MODELS, PEERS, create_model
 from point2node.models.network import room_frame, unit_sphere
+from point2node.models.point2node.joint import JOINT
 from tests.small_networks import random_input, renumber, small_network, small_peer
 
+EVERY_NETWORK = pytest.mark.parametrize(
+    ("name", "variant"),
+    [
+        *(("point2node", variant) for variant in ("point2node", *JOINT)),
+        *((name, variant) for name in PEERS for variant in (None, "point2node")),
+    ],
+)
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 EVERY_TASK = pytest.mark.parametrize("task", ["segmentation", "classification"])
 
 
-def network(name, task):
-    return small_network(task, "point2node") if name == "point2node" else small_peer(name, task)
+def network(name, task, variant):
+    return small_network(task, variant) if name == "point2node" else small_peer(name, task, variant)
 
 
 def crowded_input(model, clouds=4):
@@ -25,10 +33,10 @@ def crowded_input(model, clouds=4):
     return random_input(model, clouds, points=128, side=0.4)
 
 
-@EVERY_MODEL
+@EVERY_NETWORK
 @EVERY_TASK
-def test_every_parameter_receives_a_gradient(name, task):
-    model = network(name, task).train()
+def test_every_parameter_receives_a_gradient(name, task, variant):
+    model = network(name, task, variant).train()
     (model(*crowded_input(model)) ** 2).sum().backward()
     for parameter_name, parameter in model.named_parameters():
         assert parameter.grad is not None, parameter_name
@@ -36,10 +44,10 @@ def test_every_parameter_receives_a_gradient(name, task):
         assert torch.count_nonzero(parameter.grad), parameter_name
 
 
-@EVERY_MODEL
+@EVERY_NETWORK
 @EVERY_TASK
-def test_renumbering_the_points_only_renumbers_the_result(name, task):
-    model = network(name, task)
+def test_renumbering_the_points_only_renumbers_the_result(name, task, variant):
+    model = network(name, task, variant)
     features, pyramid = crowded_input(model, clouds=2)
     generator = torch.Generator().manual_seed(1)
     orders = [torch.randperm(level.shape[1], generator=generator) for level in pyramid.levels]
@@ -50,10 +58,10 @@ def test_renumbering_the_points_only_renumbers_the_result(name, task):
     torch.testing.assert_close(renumbered, expected, rtol=1e-10, atol=1e-12)
 
 
-@EVERY_MODEL
+@EVERY_NETWORK
 @EVERY_TASK
-def test_a_batch_of_clouds_gives_the_same_result_as_each_cloud_alone(name, task):
-    model = network(name, task)
+def test_a_batch_of_clouds_gives_the_same_result_as_each_cloud_alone(name, task, variant):
+    model = network(name, task, variant)
     xyz = torch.rand(3, 128, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     features = xyz if model.in_features else None
     batch = model.run(xyz, features)
@@ -62,10 +70,10 @@ def test_a_batch_of_clouds_gives_the_same_result_as_each_cloud_alone(name, task)
         torch.testing.assert_close(batch[b], alone, rtol=1e-10, atol=1e-12)
 
 
-@EVERY_MODEL
+@EVERY_NETWORK
 @EVERY_TASK
-def test_a_model_says_what_it_is_made_for_and_runs_on_arrays(name, task):
-    model = network(name, task).train()
+def test_a_model_says_what_it_is_made_for_and_runs_on_arrays(name, task, variant):
+    model = network(name, task, variant).train()
     xyz = np.random.default_rng(0).random((128, 3))
     logits = model.run(xyz, xyz if model.in_features else None)
     assert model.task == task
@@ -106,10 +114,10 @@ def test_threads_that_run_a_network_in_training_do_not_disturb_each_other():
     assert all(torch.equal(before, after) for before, after in zip(buffers, model.buffers(), strict=True))
 
 
-@EVERY_MODEL
+@EVERY_NETWORK
 @EVERY_TASK
-def test_in_training_a_segmenter_labels_points_and_a_classifier_the_cloud_or_its_nodes(name, task):
-    model = network(name, task).train()
+def test_in_training_a_segmenter_labels_points_and_a_classifier_the_cloud_or_its_nodes(name, task, variant):
+    model = network(name, task, variant).train()
     logits = model(*crowded_input(model))
     if task == "segmentation":
         assert logits.shape == (4, 128, 5)
@@ -119,10 +127,10 @@ def test_in_training_a_segmenter_labels_points_and_a_classifier_the_cloud_or_its
         assert logits.ndim == (3 if name == "point2node" else 2)
 
 
-@EVERY_MODEL
+@EVERY_NETWORK
 @EVERY_TASK
-def test_evaluation_adds_no_penalty_and_gives_the_same_bits_twice(name, task):
-    model = network(name, task)
+def test_evaluation_adds_no_penalty_and_gives_the_same_bits_twice(name, task, variant):
+    model = network(name, task, variant)
     features, pyramid = crowded_input(model)
     assert torch.equal(model(features, pyramid), model(features, pyramid))
     assert model.penalty() is None
@@ -148,6 +156,29 @@ def test_input_that_the_network_was_not_made_for_is_refused(name):
         model.run(xyz)
     with pytest.raises(InputError, match="finite"):
         model.run(np.where(xyz > 0.99, np.nan, xyz), xyz)
+
+
+@EVERY_TASK
+@pytest.mark.parametrize("name", PEERS)
+def test_the_correlations_stand_between_the_nodes_and_the_rest_of_the_network(name, task):
+    model = small_peer(name, task, "point2node")
+    features, pyramid = crowded_input(model, clouds=2)
+    nodes = model._nodes(features, pyramid)
+    assert nodes.shape == (2, model.plan.sizes(128)[model.node_level], model.node_channels)
+    correlated = model.correlation(nodes, pyramid.correlation)
+    torch.testing.assert_close(model(features, pyramid), model._label(correlated, pyramid))
+    model.correlation = None
+    torch.testing.assert_close(model(features, pyramid), model._label(nodes, pyramid))
+
+
+@pytest.mark.parametrize("name", PEERS)
+def test_every_network_with_correlations_explains_itself_and_without_says_what_it_takes(name):
+    model = small_peer(name, "segmentation", "point2node")
+    xyz = np.random.default_rng(0).random((128, 3))
+    explanation = model.explain(xyz, xyz, nodes=[3, 77])
+    torch.testing.assert_close(explanation.non_local_rows.sum(-1), torch.ones(1, 2, dtype=torch.float64))
+    with pytest.raises(InputError, match=r"one with correlations.*variant='point2node'"):
+        small_peer(name, "segmentation").explain(xyz, xyz, nodes=[3])
 
 
 def test_the_room_frame_is_centred_and_stands_on_the_floor():

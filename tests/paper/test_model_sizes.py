@@ -5,7 +5,9 @@ import pytest
 from point2node import VARIANTS, create_model, list_models
 from point2node.models.layers import count_parameters
 
-ENTRIES = {(entry.preset, entry.variant or entry.name): entry for entry in list_models()}
+LISTED = list(list_models())
+ENTRIES = {(entry.preset, entry.variant): entry for entry in LISTED if entry.name == "point2node"}
+PUBLISHED = {(entry.preset, entry.name): entry for entry in LISTED if entry.variant is None}
 
 
 @pytest.mark.parametrize(
@@ -45,7 +47,7 @@ def test_the_classifier_correlates_480_channels():
     ],
 )
 def test_the_peers_have_the_published_sizes_on_modelnet40(peer, parameters, published):
-    assert ENTRIES["modelnet40", peer].parameters == parameters
+    assert PUBLISHED["modelnet40", peer].parameters == parameters
     assert round(parameters / 1e6, 1) == published
 
 

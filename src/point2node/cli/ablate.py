@@ -36,12 +36,13 @@ def ablate(
     from point2node.engine.run_folder import RunFolder
     from point2node.engine.session import begin_or_resume, default_run
     from point2node.engine.settings import load_preset
-    from point2node.models.point2node.stages import VARIANTS, find_variant
+    from point2node.models.point2node.joint import check_variant
+    from point2node.models.point2node.stages import VARIANTS
 
     keep_freed_memory()
     chosen = list(VARIANTS) if variants is None else variants.split(",")
     for variant in chosen:
-        find_variant(variant)
+        check_variant(variant)
     for word in words or []:
         if word.startswith(("seed=", "variant=")):
             raise InputError("KEY=VALUE", expected="--seeds and --variants for these", found=word)

@@ -16,7 +16,6 @@ from point2node.engine.input_frame import Placement, place
 from point2node.engine.labelling import Labeller, Options
 from point2node.engine.prediction import scene_batch
 from point2node.geometry.blocks import training_group
-from point2node.models.point2node.network import Point2Node
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -37,6 +36,10 @@ class PointExplanation:
     """(K,) the point's local graph; the point itself first."""
     edges: Floats
     """(K,) the point's row of the local graph (Eq. 6): its weight for each of the neighbours; they sum to 1."""
+    non_local_entropy: float
+    """How even its non-local row is, over all the nodes of the block: 1 even, 0 all on one node."""
+    local_entropy: float
+    """How even the rows of its local graph are, in the mean."""
     channel_weights: Floats
     """(C,) self correlation (Eq. 2)."""
     gates: tuple[tuple[tuple[str, ...], Floats], ...]
@@ -47,14 +50,14 @@ class Explainer:
     """Explains points of one cloud, which is placed once.
 
     Args:
-        labeller: the weights; they have to be Point2Node's own.
+        labeller: the weights; the correlations of their network have to be those of the variant "point2node".
         cloud: the scan.
         options: those that it was labelled with.
     """
 
     def __init__(self, labeller: Labeller, cloud: PointCloud, options: Options | None = None) -> None:
         network = labeller.network
-        if not isinstance(network, Point2Node) or network.correlation.variant != "point2node":
+        if network.correlation is None or network.correlation.variant != "point2node":
             found = f"{labeller.trained.card.model} {labeller.trained.card.variant or ''}".strip()
             raise InputError(labeller.name, expected="weights of the variant 'point2node'", found=found)
         self._labeller, self._network = labeller, network
@@ -75,6 +78,8 @@ class Explainer:
         assert found.local_neighbours is not None
         assert found.local_graph is not None
         assert found.channel_weights is not None
+        assert found.non_local_entropy is not None
+        assert found.local_entropy is not None
         block, first = np.unique(group, return_index=True)
         row = np.bincount(np.searchsorted(block, group), found.non_local_rows[0, 0].cpu().double().numpy())
         order = np.argsort(first)  # copies of a point count as one; the point itself first
@@ -86,6 +91,8 @@ class Explainer:
             non_local=row[order].astype(np.float32),
             neighbours=numbers[group[found.local_neighbours[0, 0].cpu().numpy()]],
             edges=found.local_graph[0, 0, 0].cpu().numpy(),
+            non_local_entropy=float(found.non_local_entropy),
+            local_entropy=float(found.local_entropy),
             channel_weights=found.channel_weights[0, 0].cpu().numpy(),
             gates=tuple((gate.branches, gate.shares[0].cpu().numpy()) for gate in found.gates),
         )

@@ -77,7 +77,8 @@ class Settings(BaseModel):
     size: str
     """A size of the catalogue."""
     variant: str | None
-    """A row of the ablation; null for peers."""
+    """A row of the ablation: the correlations behind the network's nodes. null: Point2Node's own, and for every other
+    model none, the network as published."""
     width: int | None = Field(ge=1)
     """Point2Node's width x, if not the size's."""
     dropout: float | None = Field(ge=0, lt=1)

@@ -46,11 +46,20 @@ class PyramidPlan:
     encoder: tuple[Search, ...]
     decoder: tuple[Search, ...] = ()
     correlation: Search | None = None
+    inner: tuple[Search, ...] = ()
+    """Local graphs of correlations inside feature extraction, at most one for each level."""
 
     @property
     def searches(self) -> tuple[Search, ...]:
         """All of them."""
-        return (*self.encoder, *self.decoder, *(() if self.correlation is None else (self.correlation,)))
+        return (*self.encoder, *self.decoder, *(() if self.correlation is None else (self.correlation,)), *self.inner)
+
+    def sizes(self, points: int) -> tuple[int, ...]:
+        """How many points each level has, for a cloud of ``points`` points."""
+        sizes = [points]
+        for size in self.level_sizes[1:]:
+            sizes.append(sizes[-1] if size is None else size)
+        return tuple(sizes)
 
     @property
     def fewest_points(self) -> int:
@@ -63,8 +72,8 @@ class Pyramid:
     """Levels of points with their neighbour indices, for a batch of B clouds of N points each.
 
     ``levels[l]`` are coordinates (B, P_l, 3); ``numbers[l]`` (B, P_l) says which input point each of them is.
-    ``encoder``, ``decoder`` and ``correlation`` answer the searches of the plan: indices (B, queries, K) into
-    the points of the search's source level.
+    ``encoder``, ``decoder``, ``correlation`` and ``inner`` answer the searches of the plan: indices (B, queries, K)
+    into the points of the search's source level.
     """
 
     levels: tuple[Tensor, ...]
@@ -72,6 +81,7 @@ class Pyramid:
     encoder: tuple[Tensor, ...]
     decoder: tuple[Tensor, ...]
     correlation: Tensor | None
+    inner: tuple[Tensor, ...] = ()
 
     def to(self, device: torch.device | str) -> Pyramid:
         """The same pyramid on another device."""
@@ -80,7 +90,14 @@ class Pyramid:
             return tuple(move_tensor(tensor, device) for tensor in tensors)
 
         correlation = None if self.correlation is None else move_tensor(self.correlation, device)
-        return Pyramid(move(self.levels), move(self.numbers), move(self.encoder), move(self.decoder), correlation)
+        return Pyramid(
+            move(self.levels),
+            move(self.numbers),
+            move(self.encoder),
+            move(self.decoder),
+            correlation,
+            move(self.inner),
+        )
 
 
 def move_tensor(tensor: Tensor, device: torch.device | str) -> Tensor:
@@ -122,6 +139,7 @@ def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0, path: Comput
         encoder=tuple(found[search] for search in plan.encoder),
         decoder=tuple(found[search] for search in plan.decoder),
         correlation=None if plan.correlation is None else found[plan.correlation],
+        inner=tuple(found[search] for search in plan.inner),
     )
 
 

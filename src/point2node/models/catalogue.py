@@ -17,8 +17,9 @@ from point2node.models.peers.pointnet import build_pointnet
 from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
 from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
+from point2node.models.point2node.joint import JOINT, check_variant
 from point2node.models.point2node.network import Point2Node, Point2NodeClassifier, Point2NodeSegmenter
-from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation, find_variant
+from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
 from point2node.models.sizes import Size, classification_size, segmentation_size, tiny_size, wide_size
 
 PRESETS = MappingProxyType(
@@ -39,6 +40,15 @@ def build_point2node(size: Size, variant: str = "point2node", design: Design = D
     extraction = FeatureExtraction(
         size.encoder, size.decoder, in_features=size.in_features, sampling=size.sampling, design=design
     )
+    joint = JOINT.get(variant)
+    if joint is not None:
+        variant = joint.behind
+        design = replace(
+            design,
+            correlation_scale=design.correlation_scale or joint.scaled,
+            correlation_norm=design.correlation_norm or joint.normalised,
+        )
+        extraction.correlate_inside(joint, size.graph, size.reduction, design)
     correlation = DynamicNodeCorrelation(variant, extraction.channels, size.reduction, design)
     head = Head(extraction.channels, size.head, size.dropout, size.num_classes)
     if size.task == "segmentation":
@@ -55,7 +65,7 @@ PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
         "dgcnn": build_dgcnn,
     }
 )
-"""The networks to compare with, each with the layers of its own paper: they have no variants and one width."""
+"""The networks to compare with, each with the layers of its own paper and of one width."""
 
 MODELS: Mapping[str, Callable[[Size], Network]] = MappingProxyType({"point2node": build_point2node, **PEERS})
 
@@ -105,13 +115,14 @@ def create_model(
         name: a name of ``MODELS``.
         preset: a name of ``PRESETS``, which fixes the task and every size.
         variant: a name of ``VARIANTS``, a row of the paper's ablation; "baseline" is PointCNN. Point2Node's own
-            default is "point2node"; the peers have none.
+            default is "point2node", and it also has those of ``JOINT``. Behind the nodes of any other network it puts
+            these correlations; None leaves that network as published.
         num_classes: the number of labels, if not the preset's.
         in_features: the width of the input features beside xyz, if not the preset's: 3 for rgb or normals,
             6 for both, 0 for none.
         width: x, by which Point2Node's channels are multiplied, if not the preset's (8 for "s3dis"); none for peers.
         dropout: the share of features dropped in front of the logits, if not the network's own.
-        design: choices inside Point2Node that the paper leaves open; none for peers.
+        design: choices inside Point2Node that the paper leaves open; behind other networks, those of the correlations.
     """
     if name not in MODELS:
         raise unknown_choice("model", name, MODELS)
@@ -132,20 +143,20 @@ def create_model(
 
 def _build_own(size: Size, variant: str | None, width: int | None, design: Design) -> Point2Node:
     variant = "point2node" if variant is None else variant
-    find_variant(variant)
+    check_variant(variant)
     if width is not None:
         size = size.with_width(_at_least("width", width, 1, "1 or more"))
     return build_point2node(size, variant, design)
 
 
 def _build_peer(name: str, size: Size, variant: str | None, width: int | None, design: Design) -> Network:
-    if variant is not None:
-        raise InputError("variant", expected=f"none: {name} has no variants", found=repr(variant))
     if width is not None:
         raise InputError("width", expected=f"none: {name} has the one width of its paper", found=str(width))
-    if design != DEFAULT:
-        raise InputError("design", expected=f"the default: {name} is built as its paper says", found=str(design))
-    return PEERS[name](size)
+    network = PEERS[name](size)
+    if variant is not None:
+        correlation = DynamicNodeCorrelation(variant, network.node_channels, size.reduction, design)
+        network.correlate(correlation, size.graph)
+    return network
 
 
 def _at_least(name: str, value: int, lowest: int, expected: str) -> int:
@@ -169,7 +180,7 @@ class Entry:
     task: Task
     preset: str
     variant: str | None
-    """None for a peer, which has no variants."""
+    """None for another network as its paper has it."""
     parameters: int
     parameters_mi: float
     macs: int
@@ -180,8 +191,13 @@ class Entry:
 
 
 def list_models() -> Iterator[Entry]:
-    """Every preset with Point2Node's variants, then the peers; built on the meta device, so nothing is allocated."""
-    choices = [("point2node", variant) for variant in VARIANTS] + [(name, None) for name in PEERS]
+    """Every preset with Point2Node's variants, the paper's and the joint ones, then the other networks without and
+    with Point2Node's correlations.
+
+    They are built on the meta device, so nothing is allocated.
+    """
+    choices: list[tuple[str, str | None]] = [("point2node", variant) for variant in (*VARIANTS, *JOINT)]
+    choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
     for preset, size in PRESETS.items():
         for name, variant in choices:
             with torch.device("meta"):

@@ -87,6 +87,7 @@ class Head(nn.Module):
     ) -> None:
         super().__init__()
         layers: list[nn.Module] = []
+        self.last_in_channels = (in_channels, *widths)[-2]
         for width, dropout in zip(widths, dropouts, strict=True):
             layers += [layer(in_channels, width), nn.Dropout(dropout)]
             in_channels = width
@@ -100,6 +101,17 @@ class Head(nn.Module):
     def forward(self, nodes: Tensor) -> Tensor:
         """(…, C) → (…, classes)."""
         return self.logits(self.hidden(nodes))
+
+    def lead(self, x: Tensor) -> Tensor:
+        """Through every hidden layer but the last: (…, C) → (…, last_in_channels)."""
+        for layer in list(self.hidden)[:-2]:
+            x = layer(x)
+        return x
+
+    def finish(self, x: Tensor) -> Tensor:
+        """Through the last hidden layer to the logits: (…, last_in_channels) → (…, classes)."""
+        layer, dropout = list(self.hidden)[-2:]
+        return self.logits(dropout(layer(x)))
 
     def pooled(self, nodes: Tensor) -> Tensor:
         """Nodes (B, N, C) → logits (B, classes) of their averaged features.

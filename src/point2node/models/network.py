@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Literal
 
@@ -16,8 +17,10 @@ from torch import Tensor, nn
 
 from point2node.core.errors import InputError
 from point2node.geometry.coordinates import check_coordinates, shift_to_float32
-from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search, build_pyramid
 from point2node.models.layers import Head
+from point2node.models.point2node.explanation import Explanation
+from point2node.models.point2node.stages import DynamicNodeCorrelation
 
 Array = NDArray[np.floating] | Tensor
 Task = Literal["segmentation", "classification"]
@@ -26,7 +29,11 @@ TURNS = threading.RLock()
 
 
 class Network(nn.Module, ABC):
-    """A network that labels points or clouds from features and a pyramid.
+    """A network that labels points or clouds from features and a pyramid: features → nodes → logits.
+
+    Between nodes and logits there can be dynamic node correlation (``correlate``), the paper's "general feature
+    enhancement tool". The nodes are what the network knows of single points, in front of its last layer that works on
+    single points: one more layer reads them, correlated or not, before the logits or the pooling.
 
     It never searches in space: the pyramid holds every neighbour. DGCNN, whose graphs follow its features, is the one
     that searches among those.
@@ -35,16 +42,35 @@ class Network(nn.Module, ABC):
         plan: what it asks of the geometry: levels and neighbours.
         in_features: the width of the input features beside xyz; 0 for none.
         head: the last layers, which give logits.
+        node_channels: C, the width of a node.
+        node_level: the level of the pyramid whose points are the nodes.
     """
 
     task: Task
     """"segmentation": a label for every point; "classification": one for the whole cloud. Set by the class."""
 
-    def __init__(self, plan: PyramidPlan, in_features: int, head: Head) -> None:
+    correlation: DynamicNodeCorrelation | None
+    """None for a network as its own paper has it."""
+
+    def __init__(
+        self, plan: PyramidPlan, in_features: int, head: Head, *, node_channels: int, node_level: int = 0
+    ) -> None:
         super().__init__()
         self.plan = plan
         self.in_features = in_features
         self.head = head
+        self.node_channels = node_channels
+        self.node_level = node_level
+        self.correlation = None
+        self.graph = (0, 0)
+
+    def correlate(self, correlation: DynamicNodeCorrelation, graph: tuple[int, int]) -> None:
+        """Put a correlation of ``node_channels`` channels behind the nodes; ``graph`` is K and d of its local graph."""
+        level = self.node_level
+        search = Search(*graph, source=level, queries=level) if correlation.needs_neighbours else None
+        self.plan = replace(self.plan, correlation=search)
+        self.correlation = correlation
+        self.graph = graph
 
     def forward(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """Features (B, N, in_features), or None where the network takes none, → logits.
@@ -55,13 +81,32 @@ class Network(nn.Module, ABC):
         self._check(features, pyramid)
         return self._logits(features, pyramid)
 
-    @abstractmethod
     def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """``forward`` on input that has been checked."""
+        nodes = self._nodes(features, pyramid)  # V⁽⁰⁾
+        if self.correlation is not None:
+            nodes = self.correlation(nodes, pyramid.correlation)  # V⁽³⁾
+        return self._label(nodes, pyramid)
 
     @abstractmethod
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """The nodes (B, nodes, C) of input that has been checked."""
+
+    @abstractmethod
+    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+        """Nodes (B, nodes, C) → logits."""
+
     def macs(self, points: int) -> int:
-        """Multiply-accumulates of one forward pass on a cloud of ``points`` points, from the paper's formulas."""
+        """Multiply-accumulates of one forward pass on a cloud of ``points`` points, from the papers' formulas."""
+        own = self._own_macs(points)
+        if self.correlation is None:
+            return own
+        nodes = self.plan.sizes(points)[self.node_level]
+        return own + self.correlation.macs(nodes, self.graph[0])
+
+    @abstractmethod
+    def _own_macs(self, points: int) -> int:
+        """``macs`` without the correlation."""
 
     def penalty(self) -> Tensor | None:
         """What the last forward pass in training adds to the loss beside the logits' own, weighted; None for nothing.
@@ -85,6 +130,30 @@ class Network(nn.Module, ABC):
             logits: Tensor = self(given, pyramid)
         logits = logits if np.ndim(xyz) == 3 else logits[0]
         return logits if isinstance(xyz, Tensor) else logits.cpu().numpy()
+
+    def explain(self, xyz: Array, features: Array | None = None, *, nodes: Sequence[int] | Array) -> Explanation:
+        """Why: the correlations and gates of chosen nodes. Takes what ``run`` takes; a single cloud counts as B = 1.
+
+        The numbers are those of the network's own stages; the N×N matrix is never held. A segmenter's node i is
+        point i; for a classifier ``explanation.node_points`` says which point a node stands on.
+        """
+        with self._evaluating():
+            return self.explain_pyramid(*self._prepare(xyz, features), nodes)
+
+    def explain_pyramid(self, features: Tensor | None, pyramid: Pyramid, nodes: Sequence[int] | Array) -> Explanation:
+        """``explain`` for what ``forward`` takes; the network has to be in evaluation mode."""
+        if self.correlation is None:
+            raise InputError(
+                "network",
+                expected="one with correlations, which are what is explained",
+                found=f"a {type(self).__name__} without",
+                remedy="create_model(..., variant='point2node') puts them behind its nodes.",
+            )
+        self._check(features, pyramid)
+        V = self._nodes(features, pyramid)
+        chosen = _check_chosen(nodes, V)
+        explanation = self.correlation.explain(V, pyramid.correlation, chosen)
+        return replace(explanation, node_points=pyramid.numbers[self.node_level])
 
     def _prepare(self, xyz: Array, features: Array | None) -> tuple[Tensor | None, Pyramid]:
         weight = self.head.logits.weight
@@ -151,6 +220,18 @@ def unit_sphere(xyz: Tensor) -> Tensor:
 
 FRAMES = MappingProxyType({"segmentation": room_frame, "classification": unit_sphere})
 """The frame that the networks of a task are made for."""
+
+
+def _check_chosen(nodes: Sequence[int] | Array, V: Tensor) -> Tensor:
+    chosen = torch.as_tensor(nodes, device=V.device).long()
+    if chosen.ndim == 1:
+        chosen = chosen.expand(len(V), -1)
+    if chosen.ndim != 2 or not chosen.numel() or len(chosen) != len(V):
+        raise InputError("nodes", expected=f"(S,) or ({len(V)}, S) node numbers", found=str(tuple(chosen.shape)))
+    if chosen.min() < 0 or chosen.max() >= V.shape[1]:
+        worst = int(chosen.max()) if chosen.min() >= 0 else int(chosen.min())
+        raise InputError("nodes", expected=f"numbers from 0 to {V.shape[1] - 1}", found=str(worst))
+    return chosen
 
 
 def _tensor(values: Array) -> Tensor:

@@ -45,7 +45,7 @@ def test_nodes_have_the_width_and_number_that_the_extraction_states(preset):
     xyz = torch.rand(2, size.points, 3)
     features = torch.randn(2, size.points, size.in_features) if size.in_features else None
     nodes = network(features, build_pyramid(xyz, network.plan))
-    assert nodes.shape == (2, network.level_sizes(size.points)[network.node_level], network.channels)
+    assert nodes.shape == (2, network.plan.sizes(size.points)[network.node_level], network.channels)
 
 
 @pytest.mark.parametrize("in_features", [0, 1, 3, 6])

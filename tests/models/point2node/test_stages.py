@@ -1,8 +1,13 @@
+import copy
+import math
+
 import pytest
 import torch
 
 from point2node.core.errors import InputError
 from point2node.geometry.neighbours import dilated_k_nearest_neighbours
+from point2node.models.layers import count_parameters
+from point2node.models.point2node.explanation import row_entropies
 from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
 from tests.small_networks import leave_start
 
@@ -106,6 +111,40 @@ def test_an_explanation_holds_what_the_variant_has(variant, nodes, neighbours):
     assert [gate.branches for gate in explanation.gates] == [("nodes", *stage.correlations) for stage in adaptive]
     for gate in explanation.gates:
         torch.testing.assert_close(gate.shares.sum(1), torch.ones(2, C))
+
+
+def test_the_entropies_of_an_explanation_are_those_of_its_rows(nodes, neighbours):
+    correlation = leave_start(DynamicNodeCorrelation("point2node", C, 4), by=0.5).float()
+    explanation = correlation.explain(nodes, neighbours, torch.tensor([[0, 5], [7, 23]]))
+    row, graph = explanation.non_local_rows[1, 0], explanation.local_graph[1, 0]
+    assert explanation.non_local_entropy.shape == explanation.local_entropy.shape == (2, 2)
+    by_hand = -(row * row.log()).sum() / math.log(N)
+    torch.testing.assert_close(explanation.non_local_entropy[1, 0], by_hand)
+    by_hand = -(graph * graph.log()).sum(-1).mean() / math.log(4)
+    torch.testing.assert_close(explanation.local_entropy[1, 0], by_hand)
+
+
+def test_an_even_row_has_entropy_1_and_a_collapsed_one_0():
+    rows = torch.stack([torch.full((8,), 1 / 8), torch.eye(8)[3]])
+    torch.testing.assert_close(row_entropies(rows), torch.tensor([1.0, 0.0]))
+    assert row_entropies(torch.ones(2, 1)).tolist() == [1, 1]  # one node listens to itself
+
+
+def test_shared_maps_are_counted_and_kept_once_and_learn_from_both_correlations(nodes, neighbours):
+    own, shared = (DynamicNodeCorrelation("point2node", C, 4, shared=one) for one in (False, True))
+    assert count_parameters(own) - count_parameters(shared) == 2 * C * C // 4 + C // 4
+    assert len(own.state_dict()) - len(shared.state_dict()) == 3  # θ with its bias, φ
+    local, non_local = (shared.stages[stage].correlations[0] for stage in (1, 2))
+    assert non_local.theta is local.theta
+    twin = copy.deepcopy(shared)
+    assert twin.stages[2].correlations[0].theta is twin.stages[1].correlations[0].theta
+    assert twin.stages[2].correlations[0].theta is not local.theta
+    with torch.no_grad():
+        local.theta.weight.add_(0.5)
+    before = non_local(nodes)
+    with torch.no_grad():
+        local.theta.weight.neg_()
+    assert not torch.allclose(non_local(nodes), before)
 
 
 def test_an_explanation_is_made_of_the_numbers_that_the_update_used(nodes, neighbours):

@@ -70,6 +70,8 @@ def test_the_panel_says_what_the_network_computed_and_within_which_bounds(explai
     assert f"{explanation.probabilities[best]:.3f}" in html
     assert "only within its block of 1.5 m × 1.5 m" in html
     assert "mean of several passes" in html
+    assert f"entropy of the row is {explanation.non_local_entropy:.0%} of the highest" in html
+    assert f"graph&#x27;s rows is {explanation.local_entropy:.0%} of the highest" in html
     assert len(re.findall("<tr>", html)) == 5
     assert html.count("<svg") == 1 + len(explanation.gates) == 3
     strongest = np.argsort(-explanation.channel_weights)[0]

@@ -53,8 +53,8 @@ class Dgcnn(Network):
     feature space, wherever they are, and are searched here.
     """
 
-    def __init__(self, edge_convs: Sequence[Sequence[int]], in_features: int, head: Head) -> None:
-        super().__init__(PLAN, in_features, head)
+    def __init__(self, edge_convs: Sequence[Sequence[int]], in_features: int, head: Head, node_channels: int) -> None:
+        super().__init__(PLAN, in_features, head, node_channels=node_channels)
         self.edge_convs: Layers[EdgeConv] = Layers()
         in_channels = 3 + in_features
         for widths in edge_convs:
@@ -62,8 +62,8 @@ class Dgcnn(Network):
             in_channels = widths[-1]
         self.embedding = NormalisedDense(sum(widths[-1] for widths in edge_convs), 1024, SLOPE)
 
-    def _local_and_embedded(self, features: Tensor | None, pyramid: Pyramid) -> tuple[Tensor, Tensor]:
-        """The outputs of all EdgeConvs side by side (B, N, C), and embedded together (B, N, 1024)."""
+    def _local(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """The outputs of all EdgeConvs side by side (B, N, C)."""
         nodes = join_features(pyramid.levels[0], features)
         (neighbours,) = pyramid.encoder
         outputs: list[Tensor] = []
@@ -72,8 +72,7 @@ class Dgcnn(Network):
                 neighbours = feature_neighbours(nodes, K)
             nodes = edge_conv(nodes, neighbours)
             outputs.append(nodes)
-        local = torch.cat(outputs, dim=-1)
-        return local, self.embedding(local)
+        return torch.cat(outputs, dim=-1)
 
     def _shared_macs(self, points: int) -> int:
         """Multiply-accumulates of everything but the head; searching is not counted, as in every network here."""
@@ -91,16 +90,19 @@ class DgcnnSegmenter(Dgcnn):
     def __init__(self, num_classes: int, in_features: int) -> None:
         edge_convs = (64, 64), (64, 64), (64,)
         head = Head(1024 + 3 * 64, (512, 256), (0.0, 0.3), num_classes, partial(NormalisedDense, slope=SLOPE))
-        super().__init__(edge_convs, in_features, head)
+        super().__init__(edge_convs, in_features, head, head.last_in_channels)
 
-    def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 512), from each point's features beside the cloud's."""
+        local = self._local(features, pyramid)
+        whole = self.embedding(local).max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
+        return self.head.lead(torch.cat([whole, local], dim=-1))
+
+    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
         """(B, N, classes)."""
-        local, embedded = self._local_and_embedded(features, pyramid)
-        whole = embedded.max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
-        return self.head(torch.cat([whole, local], dim=-1))
+        return self.head.finish(nodes)
 
-    def macs(self, points: int) -> int:
-        """Multiply-accumulates of one forward pass on a cloud of ``points`` points."""
+    def _own_macs(self, points: int) -> int:
         return self._shared_macs(points) + self.head.macs(points)
 
 
@@ -112,15 +114,18 @@ class DgcnnClassifier(Dgcnn):
     def __init__(self, num_classes: int, in_features: int) -> None:
         edge_convs = (64,), (64,), (128,), (256,)
         head = Head(2 * 1024, (512, 256), (0.5, 0.5), num_classes, partial(NormalisedDense, slope=SLOPE))
-        super().__init__(edge_convs, in_features, head)
+        super().__init__(edge_convs, in_features, head, 512)
 
-    def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 512), in front of the embedding that is pooled."""
+        return self._local(features, pyramid)
+
+    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
         """(B, classes)."""
-        _, embedded = self._local_and_embedded(features, pyramid)
+        embedded = self.embedding(nodes)
         return self.head(torch.cat([embedded.max(dim=1).values, embedded.mean(dim=1)], dim=-1))
 
-    def macs(self, points: int) -> int:
-        """Multiply-accumulates of one forward pass on a cloud of ``points`` points."""
+    def _own_macs(self, points: int) -> int:
         return self._shared_macs(points) + self.head.macs(1)
 
 

@@ -41,6 +41,16 @@ class Mlp(nn.Sequential):
     def __init__(self, in_channels: int, widths: Sequence[int], slope: float = 0.0) -> None:
         super().__init__(*(NormalisedDense(*pair, slope) for pair in pairwise((in_channels, *widths))))
 
+    def lead(self, x: Tensor) -> Tensor:
+        """Through every layer but the last."""
+        for layer in list(self)[:-1]:
+            x = layer(x)
+        return x
+
+    def finish(self, x: Tensor) -> Tensor:
+        """Through the last layer, from what ``lead`` gives."""
+        return self[-1](x)
+
     def macs(self, rows: int) -> int:
         """Multiply-accumulates for ``rows`` vectors."""
         return sum(layer.macs(rows) for layer in self if isinstance(layer, Dense))

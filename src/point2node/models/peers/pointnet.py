@@ -51,8 +51,8 @@ class PointNet(Network):
     Input features beside xyz pass by the first alignment, which is one of coordinates.
     """
 
-    def __init__(self, in_features: int, head: Head) -> None:
-        super().__init__(PLAN, in_features, head)
+    def __init__(self, in_features: int, head: Head, node_channels: int) -> None:
+        super().__init__(PLAN, in_features, head, node_channels=node_channels)
         self.input_alignment = AlignmentNetwork(3)
         self.first = Mlp(3 + in_features, (64, 64))
         self.feature_alignment = AlignmentNetwork(64)
@@ -64,15 +64,14 @@ class PointNet(Network):
         penalty, self._penalty = self._penalty, None
         return penalty
 
-    def _local_and_global(self, features: Tensor | None, pyramid: Pyramid) -> tuple[Tensor, Tensor]:
-        """Aligned features of each point (B, N, 64) and of the whole cloud (B, 1024)."""
+    def _aligned(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """Aligned features of each point (B, N, 64)."""
         xyz = pyramid.levels[0]
         aligned = xyz @ self.input_alignment(xyz)  # (B, N, 3)
         x = self.first(join_features(aligned, features))  # (B, N, 64)
         A = self.feature_alignment(x)  # (B, 64, 64)
         self._penalty = REGULARISATION * distance_from_orthogonal(A) if self.training else None
-        local = x @ A
-        return local, self.second(local).max(dim=1).values
+        return x @ A
 
     def _shared_macs(self, points: int) -> int:
         """Multiply-accumulates of everything but the head."""
@@ -93,16 +92,20 @@ class PointNetSegmenter(PointNet):
 
     def __init__(self, num_classes: int, in_features: int) -> None:
         widths, dropouts = (512, 256, 128, 128), (0.0, 0.0, 0.0, 0.3)
-        super().__init__(in_features, Head(64 + 1024, widths, dropouts, num_classes, NormalisedDense))
+        head = Head(64 + 1024, widths, dropouts, num_classes, NormalisedDense)
+        super().__init__(in_features, head, head.last_in_channels)
 
-    def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """The "point features" (B, N, 128) of Fig. 2."""
+        local = self._aligned(features, pyramid)
+        whole = self.second(local).max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
+        return self.head.lead(torch.cat([local, whole], dim=-1))
+
+    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
         """(B, N, classes)."""
-        local, whole = self._local_and_global(features, pyramid)
-        whole = whole[:, None].expand(-1, local.shape[1], -1)
-        return self.head(torch.cat([local, whole], dim=-1))
+        return self.head.finish(nodes)
 
-    def macs(self, points: int) -> int:
-        """Multiply-accumulates of one forward pass on a cloud of ``points`` points."""
+    def _own_macs(self, points: int) -> int:
         return self._shared_macs(points) + self.head.macs(points)
 
 
@@ -112,14 +115,17 @@ class PointNetClassifier(PointNet):
     task = "classification"
 
     def __init__(self, num_classes: int, in_features: int) -> None:
-        super().__init__(in_features, Head(1024, (512, 256), (0.0, 0.3), num_classes, NormalisedDense))
+        super().__init__(in_features, Head(1024, (512, 256), (0.0, 0.3), num_classes, NormalisedDense), 128)
 
-    def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 128), in front of the layer whose maximum is taken."""
+        return self.second.lead(self._aligned(features, pyramid))
+
+    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
         """(B, classes)."""
-        return self.head(self._local_and_global(features, pyramid)[1])
+        return self.head(self.second.finish(nodes).max(dim=1).values)
 
-    def macs(self, points: int) -> int:
-        """Multiply-accumulates of one forward pass on a cloud of ``points`` points."""
+    def _own_macs(self, points: int) -> int:
         return self._shared_macs(points) + self.head.macs(1)
 
 

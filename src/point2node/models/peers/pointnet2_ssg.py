@@ -98,7 +98,15 @@ class PointNet2(Network):
     """What both networks share: farthest-sampled levels, each abstracted from the one above."""
 
     def __init__(
-        self, balls: Sequence[Ball], decoder: Sequence[Search], sizes: Sequence[int], in_features: int, head: Head
+        self,
+        balls: Sequence[Ball],
+        decoder: Sequence[Search],
+        sizes: Sequence[int],
+        in_features: int,
+        head: Head,
+        *,
+        node_channels: int,
+        node_level: int,
     ) -> None:
         plan = PyramidPlan(
             level_sizes=(None, *sizes),
@@ -106,7 +114,7 @@ class PointNet2(Network):
             encoder=tuple(Search(ball.neighbours, 1, level, level + 1) for level, ball in enumerate(balls)),
             decoder=tuple(decoder),
         )
-        super().__init__(plan, in_features, head)
+        super().__init__(plan, in_features, head, node_channels=node_channels, node_level=node_level)
         self.sizes = tuple(sizes)
         self.abstraction: Layers[SetAbstraction] = Layers()
         in_channels = in_features
@@ -136,7 +144,7 @@ class PointNet2Segmenter(PointNet2):
         upwards = range(len(sizes), 0, -1)
         decoder = [Search(min(3, sizes[level - 1]), 1, level, level - 1) for level in upwards]
         head = Head(128, (128,), (0.5,), num_classes, NormalisedDense)
-        super().__init__(SEGMENTER, decoder, sizes, in_features, head)
+        super().__init__(SEGMENTER, decoder, sizes, in_features, head, node_channels=128, node_level=0)
         channels = [in_features, *(ball.widths[-1] for ball in SEGMENTER)]
         self.propagation: Layers[FeaturePropagation] = Layers()
         in_channels = channels[-1]
@@ -144,16 +152,20 @@ class PointNet2Segmenter(PointNet2):
             self.propagation.append(FeaturePropagation(in_channels, channels[level - 1], widths))
             in_channels = widths[-1]
 
-    def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 128), what the last propagation gives."""
         *skips, x = self._abstracted(features, pyramid)
+        assert x is not None
         for layer, search, found in zip(self.propagation, self.plan.decoder, pyramid.decoder, strict=True):
             queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
             x = layer(queries, points, x, skips[search.queries], found)
-        return self.head(x)
+        return x
 
-    def macs(self, points: int) -> int:
-        """Multiply-accumulates of one forward pass on a cloud of ``points`` points."""
+    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+        """(B, N, classes)."""
+        return self.head(nodes)
+
+    def _own_macs(self, points: int) -> int:
         sizes = (points, *self.sizes)
         pairs = zip(self.propagation, self.plan.decoder, strict=True)
         propagation = sum(layer.macs(sizes[search.queries], search.neighbours) for layer, search in pairs)
@@ -167,16 +179,22 @@ class PointNet2Classifier(PointNet2):
 
     def __init__(self, points: int, num_classes: int, in_features: int) -> None:
         head = Head(1024, (512, 256), (0.5, 0.5), num_classes, NormalisedDense)
-        super().__init__(CLASSIFIER, (), level_sizes(CLASSIFIER, points), in_features, head)
-        self.whole = Mlp(3 + CLASSIFIER[-1].widths[-1], (256, 512, 1024))
+        channels, sizes = CLASSIFIER[-1].widths[-1], level_sizes(CLASSIFIER, points)
+        super().__init__(CLASSIFIER, (), sizes, in_features, head, node_channels=channels, node_level=len(sizes))
+        self.whole = Mlp(3 + channels, (256, 512, 1024))
 
-    def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """The features of the last level's points (B, 128, 256)."""
+        nodes = self._abstracted(features, pyramid)[-1]
+        assert nodes is not None
+        return nodes
+
+    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
         """(B, classes)."""
-        x = self._abstracted(features, pyramid)[-1]
-        return self.head(self.whole(join_features(pyramid.levels[-1], x)).max(dim=1).values)
+        return self.head(self.whole(join_features(pyramid.levels[-1], nodes)).max(dim=1).values)
 
-    def macs(self, points: int) -> int:
-        """Multiply-accumulates of one forward pass: the levels, and so this number, do not depend on ``points``."""
+    def _own_macs(self, points: int) -> int:
+        """The levels, and so this number, do not depend on ``points``."""
         return self._abstraction_macs() + self.whole.macs(self.sizes[-1]) + self.head.macs(1)
 
 

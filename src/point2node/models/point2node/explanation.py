@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
+import torch
 from torch import Tensor
 
 
@@ -35,3 +37,22 @@ class Explanation:
     """m̄⁽ᵍ⁾ (B, S, N), Eq. 11: rows sum to 1."""
     node_points: Tensor | None = None
     """(B, N) the input point that each node stands on; a segmenter's node i is point i."""
+
+    @property
+    def local_entropy(self) -> Tensor | None:
+        """(B, S) how evenly the nodes of each local graph listen to each other, the mean over its K rows: from 0, each
+        to one node, to 1, all alike.
+        """
+        return None if self.local_graph is None else row_entropies(self.local_graph).mean(dim=-1)
+
+    @property
+    def non_local_entropy(self) -> Tensor | None:
+        """(B, S) how evenly each node listens to all N; near 0 its correlation has collapsed onto one node."""
+        return None if self.non_local_rows is None else row_entropies(self.non_local_rows)
+
+
+def row_entropies(rows: Tensor) -> Tensor:
+    """The entropy of each row of (…, n), which sums to 1, divided by log n: 1 if even, 0 if all is on one entry."""
+    if rows.shape[-1] < 2:
+        return torch.ones_like(rows[..., 0])
+    return torch.special.entr(rows).sum(dim=-1) / math.log(rows.shape[-1])

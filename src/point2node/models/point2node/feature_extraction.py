@@ -1,10 +1,13 @@
-"""Feature extraction: χ-conv encoder (classification) or encoder-decoder U-Net (segmentation)."""
+"""Feature extraction: χ-conv encoder (classification) or encoder-decoder U-Net (segmentation).
+
+In the joint variants its levels are correlated, too.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
@@ -14,6 +17,8 @@ from point2node.geometry.pyramid import Pyramid, PyramidPlan, Sampling, Search
 from point2node.models.layers import Dense, Layers
 from point2node.models.point2node.chi_conv import ChiConv
 from point2node.models.point2node.design import DEFAULT, Design
+from point2node.models.point2node.joint import Joint
+from point2node.models.point2node.stages import DynamicNodeCorrelation
 
 
 @dataclass(frozen=True)
@@ -94,6 +99,8 @@ class FeatureExtraction(nn.Module):
             searched = source if design.decoder_source == "features" else row.named_source
             decoder_searches.append(Search(row.neighbours, row.dilation, searched, row.queries))
             in_channels, source = channels, row.queries
+        self.inner = nn.ModuleDict()
+        """Correlations of the joint variants by their place, such as "encoder_2"; none in the paper's."""
         self.channels = in_channels
         self.node_level = source
         self.plan = PyramidPlan(
@@ -103,13 +110,34 @@ class FeatureExtraction(nn.Module):
             decoder=tuple(decoder_searches),
         )
 
+    def correlate_inside(self, joint: Joint, graph: tuple[int, int], reduction: int, design: Design) -> None:
+        """Put correlations behind the layers of the levels that ``joint`` names; ``graph``: K and d of their graphs."""
+        levels = [level for level in range(1, len(self.encoder)) if level != self.node_level][-joint.levels :]
+        channels = {f"encoder_{level}": list(self.encoder)[level].out_channels for level in levels}
+        if joint.decoder:
+            outputs = zip(self.plan.decoder, self.merge, strict=True)
+            merged: dict[int, int] = {search.queries: merge.linear.out_features for search, merge in outputs}
+            channels |= {f"decoder_{level}": merged[level] for level in levels if level in merged}
+        for place, width in channels.items():
+            self.inner[place] = DynamicNodeCorrelation(joint.inside, width, reduction, design, shared=joint.shared)
+        if any(correlation.needs_neighbours for correlation in self.inner.values()):
+            self.plan = replace(self.plan, inner=tuple(Search(*graph, level, level) for level in levels))
+        self.graph = graph
+
     def forward(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """Input features (B, N, in_features), or None, → nodes V⁽⁰⁾ (B, nodes, C)."""
         levels = pyramid.levels
+        graphs = {search.queries: found for search, found in zip(self.plan.inner, pyramid.inner, strict=True)}
+
+        def correlate(part: str, level: int, points: Tensor) -> Tensor:
+            place = f"{part}_{level}"
+            return self.inner[place](points, graphs.get(level)) if place in self.inner else points
+
         x = None if self.input is None else self.input(features)
         skips: list[Tensor] = []
         for chi_conv, search, found in zip(self.encoder, self.plan.encoder, pyramid.encoder, strict=True):
             x = chi_conv(levels[search.queries], levels[search.source], x, found)
+            x = correlate("encoder", search.queries, x)
             skips.append(x)
         nodes = skips[-1]
         for chi_conv, merge, search, found in zip(
@@ -118,24 +146,21 @@ class FeatureExtraction(nn.Module):
             points = levels[search.source]
             nodes = chi_conv(levels[search.queries], points, _spread(nodes, points), found)
             nodes = merge(torch.cat([nodes, skips[search.queries]], dim=-1))
+            nodes = correlate("decoder", search.queries, nodes)
         return nodes
 
     def macs(self, points: int) -> int:
         """Multiply-accumulates for one cloud of ``points`` points."""
-        sizes = self.level_sizes(points)
+        sizes = self.plan.sizes(points)
         total = 0 if self.input is None else self.input.macs(points)
         for chi_conv, search in zip(self.encoder, self.plan.encoder, strict=True):
             total += chi_conv.macs(sizes[search.queries])
         for chi_conv, merge, search in zip(self.decoder, self.merge, self.plan.decoder, strict=True):
             total += chi_conv.macs(sizes[search.queries]) + merge.macs(sizes[search.queries])
+        for place, correlation in self.inner.items():
+            assert isinstance(correlation, DynamicNodeCorrelation)
+            total += correlation.macs(sizes[int(place.rpartition("_")[2])], self.graph[0])
         return total
-
-    def level_sizes(self, points: int) -> list[int]:
-        """How many points each level has, for a cloud of ``points`` points."""
-        sizes = [points]
-        for size in self.plan.level_sizes[1:]:
-            sizes.append(sizes[-1] if size is None else size)
-        return sizes
 
 
 def _spread(features: Tensor, points: Tensor) -> Tensor:

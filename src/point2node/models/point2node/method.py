@@ -7,7 +7,6 @@ is the fast form that tests hold equal to it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -19,6 +18,7 @@ from point2node.models.operators.activation_norm import activate_and_normalise_
 from point2node.models.operators.local_update import local_update
 from point2node.models.operators.non_local_update import non_local_update
 from point2node.models.point2node.design import DEFAULT, Design
+from point2node.models.point2node.explanation import row_entropies
 
 EVEN = 0.1
 """Standard deviation of the correlations m at an even start."""
@@ -56,6 +56,11 @@ class _Correlation(nn.Module):
         self.theta = Projection(channels, reduction, bias=True, design=design)
         self.phi = Projection(channels, reduction, bias=False, design=design)  # the softmax would cancel a bias
         self.scale = self.theta.out_features**-0.5 if design.correlation_scale else None
+
+    def share(self, other: _Correlation) -> None:
+        """Use the other's θ and φ from now on; they stay the other's parameters, so that they are counted once."""
+        del self.theta, self.phi
+        self.__dict__.update(theta=other.theta, phi=other.phi)  # past nn.Module, which would list them twice
 
     def queries(self, nodes: Tensor) -> Tensor:
         """Q of Eqs. 4 and 9, with the scale of the softmax, if any, multiplied in."""
@@ -177,10 +182,8 @@ class GlobalAverage(nn.Module):
 
 
 def mean_entropy(rows: Tensor) -> float:
-    """The mean entropy of rows (…, n) that sum to 1, divided by log n: 1 where all are even, 0 where each has one 1."""
-    if rows.shape[-1] < 2:
-        return 1.0
-    return float(torch.special.entr(rows.detach()).sum(dim=-1).mean()) / math.log(rows.shape[-1])
+    """The mean of the ``row_entropies``."""
+    return float(row_entropies(rows.detach()).mean())
 
 
 def _stride(nodes: Tensor) -> int:

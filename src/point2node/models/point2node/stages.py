@@ -102,10 +102,17 @@ class DynamicNodeCorrelation(nn.Module):
         channels: C, the width of a node.
         reduction: r, by which θ, φ and the gates' MLPs narrow the nodes.
         design: how θ and φ start, whether they are normalised, and the softmax' scale.
+        shared: one θ and one φ for all local and non-local correlations; the paper has separate ones.
     """
 
     def __init__(
-        self, variant: str = "point2node", channels: int = 256, reduction: int = 8, design: Design = DEFAULT
+        self,
+        variant: str = "point2node",
+        channels: int = 256,
+        reduction: int = 8,
+        design: Design = DEFAULT,
+        *,
+        shared: bool = False,
     ) -> None:
         super().__init__()
         schedule = find_variant(variant)
@@ -115,6 +122,11 @@ class DynamicNodeCorrelation(nn.Module):
         self.channels = channels
         self.needs_neighbours = any("local" in stage.correlations for stage in schedule)
         self.stages = Layers(CorrelationStage(stage, channels, reduction, design) for stage in schedule)
+        if shared:
+            kinds = LocalCorrelation | NonLocalCorrelation
+            first, *others = (module for module in self.modules() if isinstance(module, kinds))
+            for other in others:
+                other.share(first)
 
     def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
         """Nodes (B, N, C) and the local graph's neighbours (B, N, K) → nodes (B, N, C).

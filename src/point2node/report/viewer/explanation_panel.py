@@ -16,6 +16,8 @@ from point2node.report.viewer.scan import Floats
 
 MOST_CLASSES = 5
 STRONGEST = 3
+COLLAPSED, EVEN = 0.2, 0.98
+"""Shares of the highest entropy below and above which a correlation says little."""
 BAR, DIM = "#4263eb", "#adb5bd"
 BRANCHES = {"nodes": DIM, "local": "#f76707", "non_local": "#7048e8"}
 WIDTH, HEIGHT = 300, 54
@@ -42,14 +44,16 @@ def explanation_html(
             f"The painted points are its row of the non-local matrix: how much each of the {len(row):,} points that "
             f"the network saw in this pass counts in the update of this one. It is correlated only within its block of "
             f"{side:g} m × {side:g} m, which is outlined. The weights sum to 1; evenly shared, each would be "
-            f"{1 / len(row):.2g}. The strongest {_strongest_share(row):.0%} of the points hold half of them. "
+            f"{1 / len(row):.2g}. The strongest {_strongest_share(row):.0%} of the points hold half of them; the "
+            f"entropy of the row is {_entropy(explanation.non_local_entropy)}. "
             "Points above the cut are not painted."
         ),
         _heading("Its local graph"),
         _scale(GRAPH_MAP, "0", f"{explanation.edges.max():.2g}"),
         _note(
             f"The lines lead to its {len(set(explanation.neighbours.tolist()) - {explanation.point})} neighbours, in "
-            f"the colour of their weight; its weight for itself is {_own_weight(explanation):.2g}."
+            f"the colour of their weight; its weight for itself is {_own_weight(explanation):.2g}. The entropy of the "
+            f"graph's rows is {_entropy(explanation.local_entropy)}."
         ),
         _heading("Its channels: self correlation"),
         _channels(explanation.channel_weights),
@@ -145,6 +149,12 @@ def _strongest_share(row: Floats) -> float:
     """The smallest share of the points that together hold half of the weight."""
     held = np.cumsum(np.sort(row)[::-1])
     return float(np.searchsorted(held, 0.5 * held[-1]) + 1) / len(row)
+
+
+def _entropy(share: float) -> str:
+    """An entropy in per cent of the highest, with a word where it says something."""
+    word = " (collapsed onto a few)" if share < COLLAPSED else " (almost even)" if share > EVEN else ""
+    return f"{share:.0%} of the highest{word}"
 
 
 def _own_weight(explanation: PointExplanation) -> float:
