@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.operators.activation_norm import activate_and_normalise_
+from point2node.models.operators.narrow_linear import narrow_linear
 
 M = TypeVar("M", bound=nn.Module)
 
@@ -59,7 +60,7 @@ class Dense(nn.Module):
 
     def forward(self, x: Tensor) -> Tensor:
         """(…, in_channels) → (…, out_channels)."""
-        return activate_and_normalise_(self.linear(x), self.norm)
+        return activate_and_normalise_(narrow_linear(x, self.linear.weight), self.norm)
 
     def macs(self, rows: int) -> int:
         """Multiply-accumulates for ``rows`` vectors."""

@@ -1,0 +1,60 @@
+"""A linear map without bias, by a kernel where a matrix product of the library is slow: many rows, few channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+
+from point2node.geometry.threads import match_torch_threads
+from point2node.models.operators import narrow_linear_kernels as kernels
+from point2node.models.operators.switch import use_kernels
+
+NARROW = 48
+"""Channels up to which the kernel is quicker than the library, most of all for three: local coordinates."""
+CHUNKS = 16
+"""Sums of the weight gradient; a fixed number, so that the result does not depend on the number of threads."""
+
+
+def narrow_linear(x: Tensor, weight: Tensor) -> Tensor:
+    """x · weightᵀ for x (…, C) and weight (D, C) → (…, D); any widths, by the kernel if both are narrow."""
+    if max(weight.shape) > NARROW or not use_kernels(x, weight):
+        return F.linear(x, weight)
+    result: Tensor = _NarrowLinear.apply(x.reshape(-1, x.shape[-1]), weight)  # type: ignore[no-untyped-call]
+    return result.view(*x.shape[:-1], -1)
+
+
+class _NarrowLinear(torch.autograd.Function):
+    """One pass over the rows forward; backward one for each gradient that is asked for."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
+        x = x.detach().contiguous()
+        ctx.save_for_backward(x, weight)
+        return _map(x, weight.mT)
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, Tensor | None]:
+        x, weight = ctx.saved_tensors
+        grad = grad.contiguous()
+        d_x = d_weight = None
+        if ctx.needs_input_grad[0]:
+            d_x = _map(grad, weight)
+        if ctx.needs_input_grad[1]:
+            sums = x.new_empty(CHUNKS, *weight.mT.shape)
+            match_torch_threads()
+            kernels.weight_gradient(x.numpy(), grad.numpy(), sums.numpy())
+            d_weight = sums.sum(dim=0).mT
+        return d_x, d_weight
+
+
+def _map(x: Tensor, weight: Tensor) -> Tensor:
+    """x · weight, for contiguous x."""
+    out = x.new_empty(len(x), weight.shape[1])
+    match_torch_threads()
+    kernels.map_rows(x.detach().numpy(), weight.detach().contiguous().numpy(), out.numpy())
+    return out
