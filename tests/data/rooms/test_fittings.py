@@ -94,3 +94,10 @@ def test_everything_is_inside_the_room(layout):
             assert (top[:2] < high + 0.35).all(), one.style
             assert bottom[2] > -0.1, one.style
             assert top[2] < room.height + 0.2, one.style
+
+
+@pytest.mark.parametrize(("layout", "style"), [("kitchen", "clutter/kitchen_units"), ("bedroom", "clutter/bed")])
+def test_most_rooms_have_what_they_are_named_after(layout, style):
+    build = next(one.build for one in LAYOUTS if one.name == layout)
+    rooms = [build(np.random.default_rng(seed), "all") for seed in range(25)]
+    assert np.mean([any(one.style == style for one in room.pieces) for room in rooms]) > 0.75

@@ -6,11 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from point2node.data.rooms.fusion import SWELL_LENGTH, fuse
-from point2node.data.rooms.fusion_kernels import blur_shifts
+from point2node.data.rooms.fusion import SWELL_LENGTH, blur_shifts, fuse
 from point2node.data.rooms.materials import Material
-from point2node.data.rooms.scanner import Scans, scan
 from point2node.data.rooms.scanners import SCANNERS
+from point2node.data.rooms.scanning import Scans, scan
 from point2node.data.rooms.surfaces import Surfaces, box, join, quad
 
 GREY = Material((0.5, 0.5, 0.5))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from point2node.data.rooms.materials import Material
-from point2node.data.rooms.scanner import CUBE, first_hits, ray_slopes
+from point2node.data.rooms.scanning import CUBE, first_hits, ray_slopes
 from point2node.data.rooms.surfaces import (
     BALL,
     CUSHION,

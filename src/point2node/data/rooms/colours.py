@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from point2node.data.rooms.scanner import CUBE, Scans, first_hits, ray_slopes
+from point2node.data.rooms.scanning import CUBE, Scans, first_hits, ray_slopes
 from point2node.data.rooms.scene import Scene
 from point2node.data.rooms.settings import RoomSettings
 from point2node.data.rooms.shading_kernels import develop, shade

@@ -16,8 +16,8 @@ from point2node.data.rooms.defects import at_most_each, choose_survivors
 from point2node.data.rooms.evening import first_in_each_cube
 from point2node.data.rooms.fusion import fuse
 from point2node.data.rooms.layouts import LAYOUTS
-from point2node.data.rooms.scanner import choose_positions, scan
 from point2node.data.rooms.scanners import SCANNERS, with_settings
+from point2node.data.rooms.scanning import choose_positions, scan
 from point2node.data.rooms.scene import Scene, build_scene
 from point2node.data.rooms.settings import RoomSettings
 from point2node.data.rooms.styles import Styles, check_styles

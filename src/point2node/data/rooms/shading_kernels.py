@@ -151,7 +151,7 @@ def _light(
 @kernel(error_model="numpy")
 def _in_shadow(depths: Array, cube: Array, x: float, y: float, z: float) -> bool:
     """Whether the lamp sees something nearer than the point at (x, y, z) from it."""
-    if abs(x) >= abs(y) and abs(x) >= abs(z):  # the faces in the order of scanner.CUBE: ±x, ±y, ±z
+    if abs(x) >= abs(y) and abs(x) >= abs(z):  # the faces in the order of scanning.CUBE: ±x, ±y, ±z
         side, forward = 0 if x > 0.0 else 1, abs(x)
     elif abs(y) >= abs(z):
         side, forward = 2 if y > 0.0 else 3, abs(y)

@@ -15,10 +15,12 @@ from point2node.data.rooms.arrangements import (
 )
 from point2node.data.rooms.fittings import finish_room, start_room
 from point2node.data.rooms.outlines import vary
-from point2node.data.rooms.room import Room
+from point2node.data.rooms.pieces import Piece
+from point2node.data.rooms.room import Place, Room
 from point2node.data.rooms.styles import Styles
 
 FEW_COLUMNS = 0.25  # of those of offices
+SIZES_TRIED = 4  # of what a room is named after
 
 
 def living_room(rng: Generator, styles: Styles) -> Room:
@@ -46,7 +48,7 @@ def bedroom(rng: Generator, styles: Styles) -> Room:
     room = _start(rng, styles, (2.5, 5.0), (2.4, 4.5), doors=(1, 3), windows=(1, 3))
     _closet(room, 0.3)
     for _ in range(rng.integers(1, 3)):
-        room.stand_at_wall(room.pick("bed"), front=0.3)
+        _fit(room, "bed", front=0.2)
     _cupboards(room, "low_cupboard", int(rng.integers(0, 4)))
     _cupboards(room, "home_cupboard", int(rng.integers(0, 4)))
     if rng.uniform() < 0.7:
@@ -88,7 +90,7 @@ def studio(rng: Generator, styles: Styles) -> Room:
     """One room to sleep, sit, cook and work in."""
     room = _start(rng, styles, (3.5, 6.5), (3.0, 5.0), doors=(1, 4), windows=(1, 3))
     _closet(room, 0.4)
-    room.stand_at_wall(room.pick("bed"), front=0.3)
+    _fit(room, "bed", front=0.2)
     _kitchen_row(room)
     seating_group(room)
     work_place(room)
@@ -134,13 +136,23 @@ def _cupboards(room: Room, purpose: str, count: int) -> None:
             lay_things(room, cupboard, place, "desk_item", int(room.rng.integers(0, 6)))
 
 
+def _fit(room: Room, purpose: str, front: float) -> tuple[Piece, Place] | None:
+    """A piece at a wall, of several tries the first for which there is space; None where none fits."""
+    for _ in range(SIZES_TRIED):
+        piece = room.pick(purpose)
+        place = room.stand_at_wall(piece, front=front)
+        if place:
+            return piece, place
+    return None
+
+
 def _kitchen_row(room: Room) -> None:
     """Units along a wall with things on them, and cupboards above."""
-    rng, units = room.rng, room.pick("kitchen_units")
-    place = room.stand_at_wall(units, front=0.5)
-    if place is None:
+    rng = room.rng
+    found = _fit(room, "kitchen_units", front=0.4)
+    if found is None:
         return
-    lay_things(room, units, place, "desk_item", int(rng.integers(2, 9)))
+    lay_things(room, *found, "desk_item", int(rng.integers(2, 9)))
     for _ in range(rng.integers(0, 3)):
         room.hang(room.pick("wall_cabinet"), rng.uniform(1.35, 1.55))
 

@@ -9,8 +9,8 @@ import numpy as np
 from point2node.data.rooms.floor_plan import FloorPlan, Footprint
 from point2node.data.rooms.materials import Material
 from point2node.data.rooms.outlines import rectangle
-from point2node.data.rooms.scanner import PICTURE, Scans, _drift, choose_positions, scan
 from point2node.data.rooms.scanners import SCANNERS, Scanner
+from point2node.data.rooms.scanning import PICTURE, Scans, _drift, choose_positions, scan
 from point2node.data.rooms.surfaces import Surfaces, box, join, quad
 
 GREY = Material((0.5, 0.5, 0.5))
