@@ -49,6 +49,12 @@ class Format(StrEnum):
     h5 = "h5"
 
 
+class Adaptation(StrEnum):
+    """What of the weights is fitted to each scan."""
+
+    bn = "bn"
+
+
 def predict(
     scans: Annotated[
         list[str], typer.Argument(metavar="SCAN...", help="Files, folders or patterns such as 'a/*.laz'.")
@@ -66,6 +72,10 @@ def predict(
     thin: Annotated[
         float, typer.Option(min=0.0, help="Metres: label one point in each such cube, and the others like it. Faster.")
     ] = 0.0,
+    adapt: Annotated[
+        Adaptation | None,
+        typer.Option(help="bn: take half of the batch-norm statistics from each scan; for scanners unlike training's."),
+    ] = None,
     memory: Annotated[
         float | None, typer.Option(min=0.1, help="GB to stay below; by default 60 % of what is free.")
     ] = None,
@@ -77,13 +87,15 @@ def predict(
     Example: point2node predict scan.laz
     """
     from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.norm_statistics import NORM_SHARE
     from point2node.engine.scan_labelling import results_folder
     from point2node.engine.scans import find_jobs
     from point2node.engine.trained import load_trained
 
     if memory is not None and not math.isfinite(memory):
         raise InputError("--memory", expected="a number of GB", found=str(memory))
-    options = Options(scale, up.value, color, votes, thin, None if memory is None else int(memory * 1e9))
+    limit = None if memory is None else int(memory * 1e9)
+    options = Options(scale, up.value, color, votes, thin, limit, 0.0 if adapt is None else NORM_SHARE)
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
     labeller = Labeller(load_trained(weights))
     failed = 0
