@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Labeller, Options, thin_out
 from point2node.engine.memory import Plan
 from point2node.engine.trained import Trained
 from point2node.geometry.frames import UPWARDS
@@ -152,7 +152,7 @@ def test_thinned_clouds_take_the_label_of_the_nearest_point_that_was_labelled(th
     cloud = room(4000)
     labeller = height_labeller()
     labelled = labeller(cloud, Options(thin=thin))
-    seen = labeller._choose(_placed(cloud), thin)
+    seen = thin_out(_placed(cloud), thin)
     assert len(seen) < 4000
     direct = by_height(cloud.xyz[:, 2] - cloud.xyz[:, 2].min())
     distances = np.linalg.norm(cloud.xyz[:, None] - cloud.xyz[None, seen], axis=-1)

@@ -21,6 +21,10 @@ NODES_AT_ONCE = 4096
 NODES_AT_ONCE_CUDA = 1 << 17
 
 
+class NonFiniteLogitsError(InputError):
+    """A network answers with NaN or infinity: its weights, or the input, are broken."""
+
+
 def nodes_at_once(network: Network) -> int:
     """How many nodes to put into one batch."""
     return NODES_AT_ONCE if device_of(network).type == "cpu" else NODES_AT_ONCE_CUDA
@@ -60,7 +64,7 @@ def ask(network: Network, batch: Batch) -> Tensor:
         logits = network(moved.features, moved.pyramid).float().cpu()
     if not torch.isfinite(logits).all():
         scenes = ", ".join(dict.fromkeys(batch.scenes))
-        raise InputError("network", expected="finite logits", found=f"NaN or infinite ones in {scenes}")
+        raise NonFiniteLogitsError("network", expected="finite logits", found=f"NaN or infinite ones in {scenes}")
     return logits.softmax(dim=-1)
 
 

@@ -93,7 +93,7 @@ class Labeller(WeightsAtWork):
         """
         options = options or Options()
         placement = place(cloud, options.scale, options.up, name)
-        chosen = self._choose(placement, options.thin)
+        chosen = thin_out(placement, options.thin)
         points = self.trained.card.points
         nodes = SAMPLES_AT_ONCE * points if options.norm_share else 0
         plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory, nodes)
@@ -136,13 +136,6 @@ class Labeller(WeightsAtWork):
         return SceneInput(
             placement.xyz, lambda numbers: described.of(numbers, placement.xyz[numbers]), name, card.frame
         )
-
-    def _choose(self, placement: Placement, thin: float) -> NDArray[np.int64]:
-        """The numbers of the placed points that the network labels itself."""
-        if not thin:
-            return np.arange(len(placement.xyz))
-        first, _ = grid_sampling(torch.from_numpy(placement.xyz), thin)
-        return first.numpy()
 
     def _statistics(self, scene: SceneInput, chosen: NDArray[np.int64], rules: BlockRules, plan: Plan) -> Statistics:
         """The statistics of the scene, estimated on groups of its chosen points, from each strip in proportion."""
@@ -231,6 +224,14 @@ class Labeller(WeightsAtWork):
             "norm_share": options.norm_share,
             "points_without_position": len(cloud) - len(placement.numbers),
         }
+
+
+def thin_out(placement: Placement, thin: float) -> NDArray[np.int64]:
+    """The numbers of the placed points that are left with one in each cube of ``thin`` metres; 0 leaves all."""
+    if not thin:
+        return np.arange(len(placement.xyz))
+    first, _ = grid_sampling(torch.from_numpy(placement.xyz), thin)
+    return first.numpy()
 
 
 def _strips(

@@ -69,8 +69,8 @@ class Settings(BaseModel):
     fold: int = Field(default=0, ge=0)
     """Which of the folds is held back, from 0."""
 
-    validation_scenes: int | None = Field(ge=1)
-    """At most so many scenes are validated on; null: all of them."""
+    validation_scenes: int | None = Field(ge=0)
+    """At most this many scenes are validated on; null: all of them. 0: none, and the last weights are the best."""
     target: str | None = None
     """Scenes: a second prepared store to learn from, such as scans with the pseudo-labels that ``adapt`` gives them;
     null: none."""
