@@ -61,7 +61,7 @@ def adapt(
     Example: point2node adapt scans --weights rooms --out runs/adapted
     """
     from point2node.engine.adaptation_report import tell_change
-    from point2node.engine.adapting import Request
+    from point2node.engine.adaptation_request import Request
     from point2node.engine.adapting import adapt as fit
     from point2node.engine.labelling import Options
     from point2node.engine.run_folder import RunFolder
