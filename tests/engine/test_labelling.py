@@ -45,6 +45,19 @@ def test_every_point_gets_its_own_label_in_the_order_of_the_cloud(points, seed, 
     assert sum(labelled.counts.values()) == points
 
 
+def test_places_are_those_of_the_labels_in_the_class_list_whatever_their_values():
+    cloud = room(300)
+    xyz = cloud.xyz.copy()
+    xyz[5] = np.nan
+    classes = [one.model_dump() | {"value": 100 - 7 * place} for place, one in enumerate(card().classes)]
+    labelled = height_labeller(classes=classes)(cloud.with_(xyz=xyz))
+    assert labelled.places[5] == -1
+    values = np.array([one["value"] for one in classes])
+    kept = np.arange(300) != 5
+    assert np.array_equal(values[labelled.places[kept]], labelled.labels[kept])
+    assert len(set(labelled.places[kept])) > 3
+
+
 def test_map_coordinates_lose_nothing():
     cloud = room()
     far = cloud.with_(xyz=cloud.xyz + np.array([400_000, 5_000_000, 300]))

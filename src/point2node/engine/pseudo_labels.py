@@ -115,12 +115,8 @@ def predict_scans(labeller: Labeller, store: Store, folder: Path, report: Report
     for number, entry in enumerate(entries):
         file = folder / f"{number:04d}.npz"
         if not file.is_file():
-            name, before = entry.name, done
-
-            def told(points: int, _all: int, _name: str, name: str = name, before: int = before) -> None:
-                report(before + points, total, name)
-
-            labelled = labeller(store.load(name), Options(), told, name)
+            told = _of_total(report, done, total)
+            labelled = labeller(store.load(entry.name), Options(), told, entry.name)
             with replacing(file) as stream:
                 np.savez(stream, labels=labelled.places.astype(np.int16), confidence=labelled.confidence)
         with np.load(file) as arrays:
@@ -128,6 +124,11 @@ def predict_scans(labeller: Labeller, store: Store, folder: Path, report: Report
         done += entry.points
     labels, confidence = (np.concatenate(parts) for parts in zip(*found, strict=True))
     return Predictions(labels, confidence, tuple(entry.points for entry in entries))
+
+
+def _of_total(report: Report, before: int, total: int) -> Report:
+    """Tells of the points of one scan as of those of all."""
+    return lambda done, _, name: report(before + done, total, name)
 
 
 def store_pseudo_labels(scans: Store, predictions: Predictions, share: float, teacher: str, folder: Path) -> Store:
