@@ -3,6 +3,7 @@
 Every training is a run folder of its own; those that are finished are left alone, those that were stopped go on. The
 table goes to experiments/results/TABLE.md and .json, from which docs/experiments.md is written.
 ``python -m experiments real_rooms --real FOLDER [--weights NAME]`` trains nothing: it scores weights on real rooms.
+``python -m experiments adapt --real FOLDER [--weights NAME] [--minutes M]`` scores them before and after adapting.
 """
 
 import argparse
@@ -13,7 +14,8 @@ from pathlib import Path
 
 from point2node.core.errors import InputError
 
-TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms")
+TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "adapt")
+ON_REAL_ROOMS = ("real_rooms", "adapt")
 
 
 def main() -> None:
@@ -26,9 +28,12 @@ def main() -> None:
     parser.add_argument("--real", type=Path, help="the folder of real labelled rooms, one folder for each scanner kind")
     parser.add_argument("--weights", default="rooms", help="pretrained weights by name, a run folder or a file")
     parser.add_argument("--pictures", type=Path, default=Path("out/real_rooms"), help="where pictures of rooms go")
+    parser.add_argument(
+        "--minutes", type=float, help="adapt: train this long for each scanner kind; not at all if not given"
+    )
     given = parser.parse_args()
-    if given.table == "real_rooms" and given.real is None:
-        parser.error("real_rooms needs --real, the folder of real labelled rooms")
+    if given.table in ON_REAL_ROOMS and given.real is None:
+        parser.error(f"{given.table} needs --real, the folder of real labelled rooms")
     shapes = {"modelnet40": "modelnet40", "modelnet10": "modelnet10", "peers": "modelnet10"}.get(given.table)
     data = None if shapes is None else getattr(given, shapes)
     if shapes is not None and not (data and data.is_dir()):
@@ -37,6 +42,8 @@ def main() -> None:
         table = import_module(f"experiments.{given.table}")
         if given.table == "real_rooms":
             table.make_table(given.weights, given.real, given.pictures)
+        elif given.table == "adapt":
+            table.make_table(given.weights, given.real, given.runs / given.table, given.minutes)
         else:
             table.make_table(given.runs / given.table, data)
     except InputError as error:

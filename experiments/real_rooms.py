@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -30,7 +30,7 @@ from point2node.core.point_cloud import PointCloud
 from point2node.data.own_files import find_own_files
 from point2node.engine.evaluation import without_nan
 from point2node.engine.labelled import Labelled
-from point2node.engine.labelling import Labeller
+from point2node.engine.labelling import Labeller, Options
 from point2node.engine.metrics import Calibration, Counts, Labels, Scores, count_confusion, score
 from point2node.engine.scan_labelling import checksum_of
 from point2node.engine.trained import load_trained
@@ -69,20 +69,14 @@ def make_table(weights: str, real: Path, pictures: Path, split: str = "test") ->
     """Label every room of the split, score, draw, and put the figures next to those of other weights."""
     labeller = Labeller(load_trained(weights))
     names = [one.name for one in labeller.classes]
-    kinds = []
     protocol: dict[str, Any] = {}
-    for folder in kind_folders(real, split):
-        kind = Kind(folder.name, np.zeros((len(names), len(names)), np.int64))
-        for room, cloud, truth in read_rooms(folder, real / CLASS_FILE, split, labeller.classes):
-            start = time.monotonic()
-            labelled = labeller(cloud, name=room)
-            kind.seconds += time.monotonic() - start
-            add_room(kind, room, labelled, truth)
-            draw_room(labelled, truth, f"{kind.name}, {room}", pictures / f"{kind.name}_{room}.png")
-            protocol = labelled.protocol
-            told = kind.rooms[room]
-            print(f"{kind.name}, {room}: OA {_percent(told['oa'])}, mIoU {_percent(told['miou'])}", flush=True)
-        kinds.append(kind)
+
+    def draw(kind: Kind, room: str, labelled: Labelled, truth: Labels) -> None:
+        draw_room(labelled, truth, f"{kind.name}, {room}", pictures / f"{kind.name}_{room}.png")
+        protocol.update(labelled.protocol)
+
+    folders = kind_folders(real, split)
+    kinds = [label_rooms(labeller, folder, real / CLASS_FILE, split, told=draw) for folder in folders]
     of_room = ("points_without_position", "colour", "block_side", "offsets")
     figures = {kind.name: kind.as_dict(names) for kind in kinds}
     result = {
@@ -91,10 +85,37 @@ def make_table(weights: str, real: Path, pictures: Path, split: str = "test") ->
         "protocol": {key: value for key, value in protocol.items() if key not in of_room},
         "classes": names,
         "kinds": figures,
-        "mean": {key: float(np.mean([kind[key] for kind in figures.values()])) for key in FIGURES},
+        "mean": mean_of(figures),
     }
     write_results(without_nan(result))
     print(f"pictures in {pictures}")
+
+
+def label_rooms(
+    labeller: Labeller,
+    folder: Path,
+    class_file: Path,
+    split: str,
+    options: Options | None = None,
+    told: Callable[[Kind, str, Labelled, Labels], None] = lambda kind, room, labelled, truth: None,
+) -> Kind:
+    """Label and count every room of one kind and split; ``told`` hears of each."""
+    names = [one.name for one in labeller.classes]
+    kind = Kind(folder.name, np.zeros((len(names), len(names)), np.int64))
+    for room, cloud, truth in read_rooms(folder, class_file, split, labeller.classes):
+        start = time.monotonic()
+        labelled = labeller(cloud, options, name=room)
+        kind.seconds += time.monotonic() - start
+        add_room(kind, room, labelled, truth)
+        told(kind, room, labelled, truth)
+        found = kind.rooms[room]
+        print(f"{kind.name}, {room}: OA {percent(found['oa'])}, mIoU {percent(found['miou'])}", flush=True)
+    return kind
+
+
+def mean_of(kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
+    """The plain mean of the kinds' figures."""
+    return {key: float(np.mean([kind[key] for kind in kinds.values()])) for key in FIGURES}
 
 
 def kind_folders(real: Path, split: str) -> list[Path]:
@@ -135,7 +156,7 @@ def read_rooms(
 def add_room(kind: Kind, room: str, labelled: Labelled, truth: Labels) -> None:
     """Count one labelled room, for its kind and for itself."""
     names = [one.name for one in labelled.classes]
-    predicted = predicted_places(labelled)
+    predicted = labelled.places
     confusion = count_confusion(truth, predicted, len(names))
     calibration = Calibration()
     calibration.add(truth, predicted, labelled.confidence)
@@ -143,13 +164,6 @@ def add_room(kind: Kind, room: str, labelled: Labelled, truth: Labels) -> None:
     kind.calibration.counts += calibration.counts
     figures = figures_of(confusion, names, calibration)
     kind.rooms[room] = {**figures, "points": int(confusion.sum()), "coloured": labelled.cloud.rgb is not None}
-
-
-def predicted_places(labelled: Labelled) -> Labels:
-    """The predicted classes as places in the class list."""
-    order = np.argsort([one.value for one in labelled.classes])
-    values = np.array([one.value for one in labelled.classes])[order]
-    return order[np.searchsorted(values, labelled.labels)]
 
 
 def figures_of(confusion: Counts, names: Sequence[str], calibration: Calibration) -> dict[str, float]:
@@ -174,7 +188,7 @@ def draw_room(labelled: Labelled, truth: Labels, title: str, path: Path) -> None
     """True and predicted labels side by side, with the colours of the scan if it has any."""
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = {} if labelled.cloud.rgb is None else {"colour of the scan": labelled.cloud.rgb}
-    columns |= {"true": truth, "predicted": predicted_places(labelled)}
+    columns |= {"true": truth, "predicted": labelled.places}
     draw_grid([GridRow(title, labelled.cloud.xyz, columns)], labelled.classes, path)
 
 
@@ -196,20 +210,22 @@ def score_table(results: Sequence[dict[str, Any]]) -> str:
     rows = []
     for result in results:
         for name, kind in (*result["kinds"].items(), ("mean", result["mean"])):
-            figures = [_percent(kind[key]) for key in FIGURES]
+            figures = [percent(kind[key]) for key in FIGURES]
             cost = ["", ""] if name == "mean" else [f"{kind['points']:,}", f"{kind['seconds']:.0f}"]
             rows.append([_named(result), name, *figures, *cost])
-    return _markdown(["weights", "scanner", *(f"{name}, %" for name in FIGURES.values()), "points", "seconds"], rows)
+    return markdown_table(
+        ["weights", "scanner", *(f"{name}, %" for name in FIGURES.values()), "points", "seconds"], rows
+    )
 
 
 def class_table(results: Sequence[dict[str, Any]]) -> str:
     """The IoU of every class, in per cent."""
     rows = [
-        [_named(result), name, *(_percent(kind["iou"][one]) for one in result["classes"])]
+        [_named(result), name, *(percent(kind["iou"][one]) for one in result["classes"])]
         for result in results
         for name, kind in result["kinds"].items()
     ]
-    return _markdown(["IoU, %", "scanner", *results[-1]["classes"]], rows)
+    return markdown_table(["IoU, %", "scanner", *results[-1]["classes"]], rows)
 
 
 def confusion_tables(result: dict[str, Any]) -> Iterator[str]:
@@ -219,10 +235,11 @@ def confusion_tables(result: dict[str, Any]) -> Iterator[str]:
         for true, counts in zip(result["classes"], kind["confusion"], strict=True):
             if sum(counts):
                 rows.append([true, f"{sum(counts):,}", *(f"{100 * count / sum(counts):.0f}" for count in counts)])
-        yield _markdown([f"{_named(result)}, {name}: true class", "points", *result["classes"]], rows)
+        yield markdown_table([f"{_named(result)}, {name}: true class", "points", *result["classes"]], rows)
 
 
-def _markdown(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table whose first two columns are words, and whose others are numbers."""
     lines = ["| " + " | ".join(columns) + " |", "|---|---|" + "---:|" * (len(columns) - 2)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
@@ -236,5 +253,6 @@ def _named(result: dict[str, Any]) -> str:
     return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * result['protocol']['smooth']})"
 
 
-def _percent(value: float | None) -> str:
+def percent(value: float | None) -> str:
+    """A fraction in per cent, or a dash for what was not there."""
     return "–" if value is None or np.isnan(value) else f"{100 * value:.1f}"

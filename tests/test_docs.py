@@ -55,6 +55,8 @@ def test_figures_of_speed_are_those_of_the_last_run():
         ("peers", "data"),
         ("real_rooms", "weights"),
         ("real_rooms", "IoU, %"),
+        ("adapt", "weights"),
+        ("adapt", "OA / mIoU, %"),
     ],
 )
 def test_tables_of_trainings_are_those_that_their_command_wrote(name, column):

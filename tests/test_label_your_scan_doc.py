@@ -34,7 +34,7 @@ def write_run(path, store):
 
 def test_every_command_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    scan = small_scan(1200, labels=np.zeros(1200, np.int32))
+    scan = small_scan(2100, labels=np.zeros(2100, np.int32))
     (tmp_path / "scans").mkdir()
     write(tmp_path / "scan_truth.ply", scan)
     write(tmp_path / "scan.ply", scan.with_(labels=None))

@@ -5,6 +5,8 @@ from functools import partial
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from point2node.core.classes import S3DIS, SemanticClass
 from point2node.core.errors import InputError
@@ -13,7 +15,7 @@ from point2node.data.batches import Sample
 from point2node.data.block_cache import blocks_of
 from point2node.data.features import tell_missing_colour
 from point2node.data.preparation import prepare
-from point2node.data.samples import RoomBlocks, ShapeClouds, mix_quarters
+from point2node.data.samples import MixedSources, Portion, RoomBlocks, ShapeClouds, mix_quarters
 from point2node.data.sources import Dataset, Scene, Shapes, Source
 from point2node.data.store import open_store
 from point2node.geometry.augment import Augmentation
@@ -304,3 +306,38 @@ def test_mixed_shapes_hold_points_of_both_in_the_shares_of_their_labels(shapes):
         assert 0.5 <= kept <= 1
     never = ShapeClouds(shapes, "train", 64, mix=1e-9).draw(1, np.random.default_rng(0))
     assert never.labels.tolist() == [0.0, 1.0]
+
+
+class Numbered:
+    """A source whose samples tell which source and number they are of."""
+
+    def __init__(self, name, length):
+        self.name, self.length = name, length
+
+    def __len__(self):
+        return self.length
+
+    def draw(self, number, random):
+        assert 0 <= number < self.length
+        return Sample(random.random((2, 3)).astype(np.float32), None, np.array([number] * 2), self.name)
+
+
+@given(st.integers(1, 40), st.integers(1, 40), st.floats(0.05, 0.95))
+def test_mixed_sources_give_their_shares_and_every_sample_of_each(first, second, share):
+    mixed = MixedSources([Portion(Numbered("a", first), 1 - share, 0.5), Portion(Numbered("b", second), share, 2.0)])
+    drawn = [mixed.draw(number, np.random.default_rng(number)) for number in range(len(mixed))]
+    for name, length, wanted, weight in (("a", first, 1 - share, 0.5), ("b", second, share, 2.0)):
+        samples = [sample for sample in drawn if sample.scene == name]
+        assert {int(sample.labels[0]) for sample in samples} == set(range(length))
+        assert abs(len(samples) - wanted * len(drawn)) <= 2
+        assert {sample.weight for sample in samples} == {weight}
+
+
+def test_a_portion_without_a_share_is_never_drawn_and_nothing_else_of_a_sample_changes():
+    source = Numbered("b", 3)
+    mixed = MixedSources([Portion(Numbered("a", 5), 0.0), Portion(source, 1.0, 0.25)])
+    assert len(mixed) == 3
+    for number in range(3):
+        ours, theirs = (one.draw(number, np.random.default_rng(number)) for one in (mixed, source))
+        assert np.array_equal(ours.xyz, theirs.xyz)
+        assert (ours.scene, ours.weight) == ("b", 0.25)

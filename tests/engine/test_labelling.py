@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Labeller, Options, thin_out
 from point2node.engine.memory import Plan
 from point2node.engine.trained import Trained
 from point2node.geometry.frames import UPWARDS
@@ -43,6 +43,19 @@ def test_every_point_gets_its_own_label_in_the_order_of_the_cloud(points, seed, 
     assert (labelled.confidence > 0.9).all()
     assert ((labelled.entropy >= 0) & (labelled.entropy < 0.1)).all()
     assert sum(labelled.counts.values()) == points
+
+
+def test_places_are_those_of_the_labels_in_the_class_list_whatever_their_values():
+    cloud = room(300)
+    xyz = cloud.xyz.copy()
+    xyz[5] = np.nan
+    classes = [one.model_dump() | {"value": 100 - 7 * place} for place, one in enumerate(card().classes)]
+    labelled = height_labeller(classes=classes)(cloud.with_(xyz=xyz))
+    assert labelled.places[5] == -1
+    values = np.array([one["value"] for one in classes])
+    kept = np.arange(300) != 5
+    assert np.array_equal(values[labelled.places[kept]], labelled.labels[kept])
+    assert len(set(labelled.places[kept])) > 3
 
 
 def test_map_coordinates_lose_nothing():
@@ -152,7 +165,7 @@ def test_thinned_clouds_take_the_label_of_the_nearest_point_that_was_labelled(th
     cloud = room(4000)
     labeller = height_labeller()
     labelled = labeller(cloud, Options(thin=thin))
-    seen = labeller._choose(_placed(cloud), thin)
+    seen = thin_out(_placed(cloud), thin)
     assert len(seen) < 4000
     direct = by_height(cloud.xyz[:, 2] - cloud.xyz[:, 2].min())
     distances = np.linalg.norm(cloud.xyz[:, None] - cloud.xyz[None, seen], axis=-1)

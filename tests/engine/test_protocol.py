@@ -14,6 +14,7 @@ KEYS = {
     "split",
     "selection",
     "data",
+    "sampling",
     "input",
     "voxel",
     "points",

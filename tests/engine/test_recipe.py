@@ -179,3 +179,18 @@ def test_whole_shares_are_labels_and_no_shares_are_none():
         )
     assert likeliest_labels(logits, shares).tolist() == [2, -1, 0]
     assert likeliest_labels(torch.randn(3, 2, 4), shares).tolist() == [[2, 2], [-1, -1], [0, 0]]
+
+
+@given(st.integers(0, 1000), st.booleans(), st.sampled_from([0.0, 0.1]))
+def test_weights_of_clouds_multiply_the_loss_and_the_weight_of_each(seed, balanced, smoothing):
+    generator = torch.Generator().manual_seed(seed)
+    logits = torch.randn(3, 7, 4, generator=generator, dtype=torch.float64)
+    labels = torch.randint(-1, 4, (3, 7), generator=generator)
+    class_weights = torch.rand(4, generator=generator, dtype=torch.float64) if balanced else None
+    factors = torch.tensor([0.5, 0.0, 3.0], dtype=torch.float64)
+    total, weight = loss_and_weight(logits, labels, class_weights, smoothing, factors)
+    alone = [loss_and_weight(logits[i : i + 1], labels[i : i + 1], class_weights, smoothing) for i in range(3)]
+    torch.testing.assert_close(total, sum(f * one[0] for f, one in zip(factors, alone, strict=True)))
+    torch.testing.assert_close(weight, sum(f * one[1] for f, one in zip(factors, alone, strict=True)))
+    even = loss_and_weight(logits, labels, class_weights, smoothing, torch.ones(3, dtype=torch.float64))
+    torch.testing.assert_close(even, loss_and_weight(logits, labels, class_weights, smoothing))

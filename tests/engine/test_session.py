@@ -170,7 +170,6 @@ def test_what_begins_is_checked_before_the_folder_is_made(tmp_path, rooms):
         ("classes=40",),
         ("batch_size=1000",),
         ("size=modelnet40",),
-        ("features=[normals]",),
         ("points=191",),
     ):
         with pytest.raises(InputError):

@@ -95,6 +95,13 @@ def _killed_at(step, write):
     return write_or_die
 
 
+def test_without_validation_scenes_the_last_weights_are_the_best(tmp_path, rooms):
+    run, outcome, watch = run_in(tmp_path / "run", rooms, "validation_scenes=0")
+    assert outcome.summary["best_step"] is None
+    assert run.best.read_bytes() == run.last.read_bytes()
+    assert not any("validation OA" in line for line in watch.lines)
+
+
 def test_another_seed_ends_elsewhere(tmp_path, rooms, finished):
     run, *_ = run_in(tmp_path / "run", rooms, "seed=1")
     assert run.last.read_bytes() != finished.last.read_bytes()

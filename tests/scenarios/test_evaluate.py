@@ -157,8 +157,8 @@ def test_an_output_that_cannot_be_written_is_refused_before_scoring(run, tmp_pat
 def test_the_validation_of_training_is_what_evaluate_says(run):
     found = evaluate(run, "--split", "val", "--weights", "last")
     last = [line.split(",") for line in (run / "history.csv").read_text().splitlines()][-1]
-    assert float(last[6]) == pytest.approx(found["oa"], abs=1e-12)
-    assert float(last[8]) == pytest.approx(found["miou"], abs=1e-12)
+    assert float(last[8]) == pytest.approx(found["oa"], abs=1e-12)
+    assert float(last[10]) == pytest.approx(found["miou"], abs=1e-12)
 
 
 def test_votes_and_the_paper_s_rule_are_chosen_by_options(run):

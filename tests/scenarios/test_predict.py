@@ -311,6 +311,27 @@ def contents(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def test_adapting_batch_norm_changes_labels_is_noted_and_is_another_request(here, weights):
+    write(here / "a.ply", small_scan(500))
+    words = ("predict", "a.ply", "--weights", weights, "--no-report")
+    assert run(*words).exit_code == 0
+    plain = read(here / "labelled/a_labelled.ply").fields["confidence"]
+    result = run(*words, "--adapt", "bn")
+    assert "points in" in result.stdout, result.output
+    assert not np.array_equal(read(here / "labelled/a_labelled.ply").fields["confidence"], plain)
+    note = json.loads((here / "labelled/a_labelled.ply.classes.json").read_text())
+    assert note["settings"]["norm_share"] == note["protocol"]["norm_share"] == 0.5
+    assert "labelled before" in run(*words, "--adapt", "bn").stdout
+
+
+def test_a_scan_too_small_to_adapt_to_is_refused_in_one_line(here, weights):
+    write(here / "a.ply", small_scan(60))
+    result = run("predict", "a.ply", "--weights", weights, "--adapt", "bn")
+    assert result.exit_code == 2
+    assert "at least 192 points to estimate batch-norm statistics on, found 60" in result.stderr
+    assert run("predict", "a.ply", "--weights", weights, "--adapt", "everything").exit_code == 2
+
+
 @pytest.mark.slow
 def test_a_killed_run_leaves_finished_files_and_goes_on(here, weights):
     for number in range(3):

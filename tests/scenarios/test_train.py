@@ -86,7 +86,7 @@ def test_resuming_a_finished_run_does_nothing(finished):
         (["tiny", "--data", "nowhere"], "nowhere: expected a prepared store or the folder of a data set"),
         (["s3dis"], "--data: expected a prepared store or the folder of s3dis, found none"),
         (["tiny", "batch_size=100000"], "batch_size: expected"),
-        (["tiny", "model=pointnet"], "variant"),
+        (["tiny", "model=pointnet", "width=2"], "width"),
         (["tiny", "variant=none_such"], "variant: expected one of"),
         (["tiny", "size=modelnet10"], "expected a network for segmentation"),
         (["tiny", "accelerator=cuda"], "expected what this machine has"),

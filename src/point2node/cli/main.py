@@ -10,6 +10,7 @@ import typer
 
 from point2node._version import __version__
 from point2node.cli.ablate import ablate
+from point2node.cli.adapt import adapt
 from point2node.cli.calibrate import calibrate
 from point2node.cli.classify import classify
 from point2node.cli.demo import demo
@@ -71,6 +72,7 @@ app.command()(models)
 app.command()(prepare)
 app.command()(doctor)
 app.command()(train)
+app.command()(adapt)
 app.command()(evaluate)
 app.command()(calibrate)
 app.command()(export)

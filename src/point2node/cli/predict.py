@@ -50,6 +50,12 @@ class Format(StrEnum):
     h5 = "h5"
 
 
+class Adaptation(StrEnum):
+    """What of the weights is fitted to each scan."""
+
+    bn = "bn"
+
+
 def predict(
     scans: Annotated[
         list[str], typer.Argument(metavar="SCAN...", help="Files, folders or patterns such as 'a/*.laz'.")
@@ -74,6 +80,10 @@ def predict(
         bool | None,
         typer.Option("--smooth/--no-smooth", help="Average over smooth surfaces; by default as the weights say."),
     ] = None,
+    adapt: Annotated[
+        Adaptation | None,
+        typer.Option(help="bn: take half of the batch-norm statistics from each scan; for scanners unlike training's."),
+    ] = None,
     memory: Annotated[
         float | None, typer.Option(min=0.1, help="GB to stay below; by default 60 % of what is free.")
     ] = None,
@@ -97,6 +107,7 @@ def predict(
     Example: point2node predict scan.laz
     """
     from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.norm_statistics import NORM_SHARE
     from point2node.engine.output_rules import output_rules
     from point2node.engine.scan_labelling import results_folder
     from point2node.engine.scans import find_jobs
@@ -104,7 +115,9 @@ def predict(
 
     if memory is not None and not math.isfinite(memory):
         raise InputError("--memory", expected="a number of GB", found=str(memory))
-    options = Options(scale, up.value, color, votes, thin, smooth, None if memory is None else int(memory * 1e9))
+    limit = None if memory is None else int(memory * 1e9)
+    norm_share = 0.0 if adapt is None else NORM_SHARE
+    options = Options(scale, up.value, color, votes, thin, smooth, limit, norm_share)
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
     labeller = Labeller(load_trained(weights))
     rules = output_rules(labeller.classes, classes, protect, within, only, drop)

@@ -33,6 +33,8 @@ class Sample:
     labels: NDArray[np.int64] | NDArray[np.float32]
     """(N,), or () for a shape; −1 is neither learnt nor scored. For shapes that are mixed the share of each class."""
     scene: str
+    weight: float = 1.0
+    """Factor on its loss."""
 
 
 class SampleSource(Protocol):
@@ -55,11 +57,14 @@ class Batch:
     """(B, N), or (B,) for shapes; shares (B, classes) for shapes that are mixed."""
     scenes: tuple[str, ...]
     """Where each cloud comes from, for messages."""
+    weights: Tensor | None = None
+    """(B,) factors on the clouds' losses; None where all are 1."""
 
     def to(self, device: torch.device | str) -> Batch:
         """The same batch on another device."""
         features = None if self.features is None else move_tensor(self.features, device)
-        return Batch(features, self.pyramid.to(device), move_tensor(self.labels, device), self.scenes)
+        weights = None if self.weights is None else move_tensor(self.weights, device)
+        return Batch(features, self.pyramid.to(device), move_tensor(self.labels, device), self.scenes, weights)
 
 
 class BatchLoader:
@@ -182,11 +187,13 @@ class _Steps(Dataset[Batch | InputError]):
 def make_batch(samples: list[Sample], plan: PyramidPlan, *, seed: int) -> Batch:
     """Samples of one size as a batch with its pyramid."""
     features = [sample.features for sample in samples if sample.features is not None]
+    weights = [sample.weight for sample in samples]
     return Batch(
         features=torch.from_numpy(np.stack(features)) if features else None,
         pyramid=build_pyramid(torch.from_numpy(np.stack([sample.xyz for sample in samples])), plan, seed=seed),
         labels=torch.from_numpy(np.stack([sample.labels for sample in samples])),
         scenes=tuple(sample.scene for sample in samples),
+        weights=None if set(weights) == {1.0} else torch.tensor(weights),
     )
 
 

@@ -1,9 +1,11 @@
-"""What training draws from a store: blocks of rooms, or shapes."""
+"""What training draws from a store: blocks of rooms, or shapes; or from several stores at once."""
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from numpy.typing import NDArray
 
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.words import Feature
-from point2node.data.batches import Sample
+from point2node.data.batches import Sample, SampleSource
 from point2node.data.block_cache import Blocks, blocks_of
 from point2node.data.features import SceneFeatures, stored_features
 from point2node.data.store import Store
@@ -231,6 +233,41 @@ class ShapeClouds:
             labels=self._labels[number],
             scene=str(self._shapes.names[number]),
         )
+
+
+@dataclass(frozen=True)
+class Portion:
+    """One of several sources."""
+
+    source: SampleSource
+    share: float
+    """Of all samples; the shares of all portions sum to 1."""
+    weight: float = 1.0
+    """Factor on the loss of its samples."""
+
+
+class MixedSources:
+    """Several sources at once: of an epoch's samples each gives its share, so that batches hold some of each.
+
+    An epoch is as long as the source that needs most samples to be drawn whole; samples of the others come again.
+    """
+
+    def __init__(self, portions: Sequence[Portion]) -> None:
+        self._portions = [portion for portion in portions if portion.share > 0]
+        length = max(len(portion.source) / portion.share for portion in self._portions)
+        counts = [max(len(one.source), math.ceil(one.share * length)) for one in self._portions]
+        self._ends = np.cumsum(counts)
+
+    def __len__(self) -> int:
+        return int(self._ends[-1])
+
+    def draw(self, number: int, random: np.random.Generator) -> Sample:
+        """A sample of the source in whose part of the epoch ``number`` lies."""
+        place = int(np.searchsorted(self._ends, number, side="right"))
+        portion = self._portions[place]
+        within = number - (int(self._ends[place - 1]) if place else 0)
+        sample = portion.source.draw(within % len(portion.source), random)
+        return replace(sample, weight=sample.weight * portion.weight)
 
 
 def check_arrays(where: str, available: tuple[str, ...], wanted: tuple[str, ...]) -> None:

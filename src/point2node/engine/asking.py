@@ -21,6 +21,10 @@ NODES_AT_ONCE = 4096
 NODES_AT_ONCE_CUDA = 1 << 17
 
 
+class NonFiniteLogitsError(InputError):
+    """A network answers with NaN or infinity: its weights, or the input, are broken."""
+
+
 def nodes_at_once(network: Network) -> int:
     """How many nodes to put into one batch."""
     return NODES_AT_ONCE if device_of(network).type == "cpu" else NODES_AT_ONCE_CUDA
@@ -61,7 +65,9 @@ def ask(network: Network, batch: Batch) -> Tensor:
     if not torch.isfinite(logits).all():
         scenes = ", ".join(dict.fromkeys(batch.scenes))
         remedy = "Check the unit of the coordinates (--scale) and points far from the rest, or try other weights."
-        raise InputError(scenes, expected="finite logits of the network", found="NaN or infinite ones", remedy=remedy)
+        raise NonFiniteLogitsError(
+            scenes, expected="finite logits of the network", found="NaN or infinite ones", remedy=remedy
+        )
     return logits.softmax(dim=-1)
 
 

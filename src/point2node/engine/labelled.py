@@ -43,6 +43,14 @@ class Labelled:
         """How many points each class has."""
         return {one.name: int((self.labels == one.value).sum()) for one in self.classes}
 
+    @property
+    def places(self) -> NDArray[np.int64]:
+        """(N,) the labels as places in ``classes``; −1 where there is none."""
+        places = np.full(len(self.labels), -1, np.int64)
+        for place, one in enumerate(self.classes):
+            places[self.labels == one.value] = place
+        return places
+
     def as_cloud(self) -> PointCloud:
         """The cloud with the labels as its own; what it called label, confidence or entropy gets ``_input`` behind."""
         fields = dict(self.cloud.fields)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -15,10 +15,21 @@ from numpy.typing import NDArray
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.core.words import COLOURS
+from point2node.data.batches import Sample
 from point2node.data.features import SceneFeatures, compact_normals
 from point2node.engine.input_frame import LOOKED_AT, Placement, place
 from point2node.engine.labelled import UNLABELLED, Labelled
 from point2node.engine.memory import Plan, plan_memory
+from point2node.engine.norm_statistics import (
+    SAMPLES,
+    SAMPLES_AT_ONCE,
+    Statistics,
+    batch_norms,
+    check_share,
+    draw_samples,
+    estimate_statistics,
+    mix_statistics,
+)
 from point2node.engine.prediction import SceneInput, vote_on_scene
 from point2node.engine.strips import cut_strips
 from point2node.engine.working import WeightsAtWork
@@ -26,6 +37,7 @@ from point2node.geometry.blocks import BlockRules, cut_blocks, widen
 from point2node.geometry.neighbours import k_nearest_neighbours
 from point2node.geometry.sampling import grid_sampling
 from point2node.geometry.smoothing import smooth_on_surfaces
+from point2node.models.network import Network
 
 TALLEST = 2000.0
 """Metres between the lowest and the highest points: 1,400 m were answered with numbers, 5,500 m with NaN."""
@@ -54,12 +66,15 @@ class Options:
     """Whether probabilities are averaged over smooth surfaces; None: as the weights say."""
     memory: int | None = None
     """Bytes to stay below; 60 % of what is free if not given."""
+    norm_share: float = 0.0
+    """From 0 to 1: how much of the batch norms' statistics are those of the cloud itself."""
 
     def __post_init__(self) -> None:
         if self.votes < 1:
             raise InputError("votes", expected="1 or more", found=str(self.votes))
         if not (math.isfinite(self.thin) and self.thin >= 0):
             raise InputError("thin", expected="metres, 0 or more", found=str(self.thin))
+        check_share(self.norm_share)
 
     def scale_of(self, cloud: PointCloud) -> float:
         """Metres in one unit of this cloud."""
@@ -92,14 +107,19 @@ class Labeller(WeightsAtWork):
         """
         options = options or Options()
         placement = place(cloud, options.scale_of(cloud), options.up, name)
-        _refuse_giants(placement.xyz, self.trained.card.points, name)
-        chosen = self._choose(placement, options.thin)
+        points = self.trained.card.points
+        _refuse_giants(placement.xyz, points, name)
+        chosen = thin_out(placement, options.thin)
+        nodes = SAMPLES_AT_ONCE * points if options.norm_share else 0
         smooth = self._smooths(options)
-        plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory, smooth=smooth)
-        rules = widen(self.trained.card.block_rules, placement.xyz[chosen], self.trained.card.points)
-        found = self._label(
-            placement, cloud, chosen, options, rules, plan, lambda done: report(done, len(chosen), name), name
-        )
+        plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory, nodes, smooth=smooth)
+        rules = widen(self.trained.card.block_rules, placement.xyz[chosen], points)
+        scene = self.scene(placement, cloud, options, name)
+        network = self.network
+        if options.norm_share:
+            statistics = self._statistics(scene, chosen, rules, plan)
+            network = mix_statistics(network, statistics, options.norm_share)
+        found = self._label(network, scene, chosen, options, rules, plan, lambda done: report(done, len(chosen), name))
         labels, confidence, entropy = self._spread(placement, chosen, found)
         values = np.array([one.value for one in self.classes], np.int32)
         unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
@@ -133,33 +153,37 @@ class Labeller(WeightsAtWork):
             placement.xyz, lambda numbers: described.of(numbers, placement.xyz[numbers]), name, card.frame
         )
 
-    def _choose(self, placement: Placement, thin: float) -> NDArray[np.int64]:
-        """The numbers of the placed points that the network labels itself."""
-        if not thin:
-            return np.arange(len(placement.xyz))
-        first, _ = grid_sampling(torch.from_numpy(placement.xyz), thin)
-        return first.numpy()
+    def _statistics(self, scene: SceneInput, chosen: NDArray[np.int64], rules: BlockRules, plan: Plan) -> Statistics:
+        """The statistics of the scene, estimated on groups of its chosen points, from each strip in proportion."""
+        batch_norms(self.network)
+        points = self.trained.card.points
+        if len(chosen) < points:
+            expected = f"at least {points:,} points to estimate batch-norm statistics on"
+            raise InputError(
+                scene.name, expected=expected, found=f"{len(chosen):,}", remedy="Label it without --adapt."
+            )
+        samples: list[Sample] = []
+        for _, inside, part in _strips(scene, chosen, rules, plan):
+            count = -(-SAMPLES * len(inside) // len(chosen))
+            samples += draw_samples(part, rules, points, count)
+        return estimate_statistics(self.network, samples)
 
     def _label(
         self,
-        placement: Placement,
-        cloud: PointCloud,
+        network: Network,
+        whole: SceneInput,
         chosen: NDArray[np.int64],
         options: Options,
         rules: BlockRules,
         plan: Plan,
         report: Callable[[int], None],
-        name: str,
     ) -> tuple[Array, Array, Array]:
         """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
         card = self.trained.card
-        whole = self.scene(placement, cloud, options, name)
         labels = np.empty(len(chosen), np.int64)
         confidence, entropy = np.empty(len(chosen), np.float32), np.empty(len(chosen), np.float32)
         done = 0
-        for strip, inside in cut_strips(placement.xyz[chosen], plan.points_at_once, rules.side):
-            points = chosen[strip]
-            scene = replace(whole, xyz=whole.xyz[points], features=partial(_features_of, whole, points))
+        for strip, inside, scene in _strips(whole, chosen, rules, plan):
             random = np.random.default_rng(0)
             blocks = [
                 block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)
@@ -167,7 +191,7 @@ class Labeller(WeightsAtWork):
             work = card.points * sum(-(-options.votes * len(block) // card.points) for block in blocks)
             steps = _Steps(done, len(inside), work, report)
             votes = vote_on_scene(
-                self.network,
+                network,
                 scene,
                 blocks,
                 len(self.classes),
@@ -219,6 +243,7 @@ class Labeller(WeightsAtWork):
             "scale": options.scale_of(cloud),
             "up": options.up,
             "thin": options.thin,
+            "norm_share": options.norm_share,
             "points_without_position": len(cloud) - len(placement.numbers),
         }
 
@@ -234,6 +259,24 @@ def _refuse_giants(xyz: NDArray[np.float32], points: int, name: str) -> None:
             found=f"{len(xyz):,} points on {x:,.0f} × {y:,.0f} × {z:,.0f} m",
             remedy="Give the unit: --scale 0.001 for millimetres, 0.01 for centimetres, 0.3048 for feet.",
         )
+
+
+def thin_out(placement: Placement, thin: float) -> NDArray[np.int64]:
+    """The numbers of the placed points that are left with one in each cube of ``thin`` metres; 0 leaves all."""
+    if not thin:
+        return np.arange(len(placement.xyz))
+    first, _ = grid_sampling(torch.from_numpy(placement.xyz), thin)
+    return first.numpy()
+
+
+def _strips(
+    whole: SceneInput, chosen: NDArray[np.int64], rules: BlockRules, plan: Plan
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], SceneInput]]:
+    """The chosen points strip by strip: which they are, which of these are the strip's own, and their scene."""
+    for strip, inside in cut_strips(whole.xyz[chosen], plan.points_at_once, rules.side):
+        points = chosen[strip]
+        scene = replace(whole, xyz=whole.xyz[points], features=partial(_features_of, whole, points))
+        yield strip, inside, scene
 
 
 def _features_of(

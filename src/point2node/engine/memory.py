@@ -37,7 +37,9 @@ class Plan:
     limit: int
 
 
-def plan_memory(points: int, chosen: int, classes: int, limit: int | None = None, *, smooth: bool = False) -> Plan:
+def plan_memory(
+    points: int, chosen: int, classes: int, limit: int | None = None, nodes: int = 0, *, smooth: bool = False
+) -> Plan:
     """Strips as large as fit; refused where not even the smallest does.
 
     Args:
@@ -45,12 +47,13 @@ def plan_memory(points: int, chosen: int, classes: int, limit: int | None = None
         chosen: how many of them the network labels.
         classes: how many it knows.
         limit: bytes for the whole process; by default what it holds plus 60 % of what is free.
+        nodes: of a batch that is larger than those of labelling, if there is one.
         smooth: whether probabilities are averaged over surfaces, which takes three copies of them.
     """
     held = psutil.Process().memory_info().rss
     if limit is None:
         limit = held + int(FREE_SHARE * free_memory())
-    fixed = points * KEPT_PER_POINT + torch.get_num_threads() * NODES_AT_ONCE * PER_NODE
+    fixed = points * KEPT_PER_POINT + max(torch.get_num_threads() * NODES_AT_ONCE, nodes) * PER_NODE
     per_point = CUT_PER_POINT + 4 * (classes + 1) * (4 if smooth else 1)
     room = limit - held - fixed
     at_once = min(chosen, room // per_point)

@@ -116,10 +116,11 @@ def _shape_batch(shapes: ShapeClouds, numbers: list[int], network: Network, vote
 
 def scene_batch(scene: SceneInput, groups: list[NDArray[np.int64]], network: Network) -> Batch:
     """Some groups of a scene's points, as the network takes them."""
-    return make_batch([_sample(scene, group) for group in groups], network.plan, seed=0)
+    return make_batch([scene_sample(scene, group) for group in groups], network.plan, seed=0)
 
 
-def _sample(scene: SceneInput, numbers: NDArray[np.int64]) -> Sample:
+def scene_sample(scene: SceneInput, numbers: NDArray[np.int64]) -> Sample:
+    """One group of a scene's points, without labels."""
     nothing = np.empty(0, np.int64)
     return Sample(FRAMES[scene.frame](scene.xyz[numbers]), scene.features(numbers), nothing, scene.name)
 

@@ -72,7 +72,7 @@ def protocol_of(
         split=part.name,
         selection=part.checksum,
         data=store.checksum,
-        sampling=_sampling(store, part) if shapes else None,
+        sampling=_sampling(store) if shapes else None,
         input=" + ".join(("xyz", *card.features)),
         voxel=None if shapes else card.voxel,
         points=card.points,
@@ -84,6 +84,7 @@ def protocol_of(
     )
 
 
-def _sampling(store: Store, part: Part) -> str:
-    """Of which release, and how many points of a shape there are to draw from."""
-    return f"{store.manifest.release}, {store.shapes(part.split).xyz.shape[1]:,} points a shape"
+def _sampling(store: Store) -> str:
+    """Of which release, and how many points of a shape there are to draw from: of all shapes as many."""
+    points, shapes = (sum(getattr(one, key) or 0 for one in store.manifest.scenes) for key in ("points", "shapes"))
+    return f"{store.manifest.release}, {points // max(shapes, 1):,} points a shape"

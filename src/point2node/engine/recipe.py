@@ -13,13 +13,23 @@ from point2node.models.point2node.method import Projection
 
 
 def loss_and_weight(
-    logits: Tensor, labels: Tensor, class_weights: Tensor | None, smoothing: float
+    logits: Tensor,
+    labels: Tensor,
+    class_weights: Tensor | None,
+    smoothing: float,
+    cloud_weights: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The summed cross entropy and the summed weight of what was labelled; a label of −1 counts for nothing.
 
     Logits (B, N, classes) take labels (B, N), or (B,) where each node is to say what the whole cloud is. In place of a
-    label there may be the shares of all classes, which sum to 1, or to 0 for nothing.
+    label there may be the shares of all classes, which sum to 1, or to 0 for nothing. ``cloud_weights`` (B,) multiply
+    both sums of each cloud.
     """
+    if cloud_weights is not None:
+        clouds = zip(logits.split(1), labels.split(1), strict=True)
+        sums = [loss_and_weight(one, its_labels, class_weights, smoothing) for one, its_labels in clouds]
+        totals, weights = (torch.stack(parts) for parts in zip(*sums, strict=True))
+        return (cloud_weights * totals).sum(), (cloud_weights * weights).sum()
     labels = spread_labels(logits, labels)
     if labels.is_floating_point():
         labelled = labels.sum(dim=-1) > 0  # smoothing would give a class to the others, too

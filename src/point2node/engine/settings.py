@@ -69,8 +69,17 @@ class Settings(BaseModel):
     fold: int = Field(default=0, ge=0)
     """Which of the folds is held back, from 0."""
 
-    validation_scenes: int | None = Field(ge=1)
-    """At most so many scenes are validated on; null: all of them."""
+    validation_scenes: int | None = Field(ge=0)
+    """At most this many scenes are validated on; null: all of them. 0: none, and the last weights are the best."""
+    target: str | None = None
+    """Scenes: a second prepared store to learn from, such as scans with the pseudo-labels that ``adapt`` gives them;
+    null: none."""
+    target_share: float = Field(default=0.5, gt=0, le=1)
+    """The share of the samples that are drawn from ``target``."""
+    source_weight: float = Field(default=0.5, ge=0)
+    """With a ``target``: factor on the mean loss of the labelled points of the data itself …"""
+    target_weight: float = Field(default=1.0, ge=0)
+    """… and of the target; only their ratio matters."""
 
     # network
     model: str
@@ -220,6 +229,14 @@ class Settings(BaseModel):
     def _mixing_is_for_blocks_in_their_own_frame(self) -> Settings:
         if self.mix and self.dataset != "modelnet" and self.frame != "block":
             raise ValueError("mix joins blocks around their middle: set frame to block, or mix to 0")
+        return self
+
+    @model_validator(mode="after")
+    def _targets_are_scenes_that_count(self) -> Settings:
+        if self.target is not None and self.dataset == "modelnet":
+            raise ValueError("target is a store of scenes, and null for shapes")
+        if self.target is not None and self.source_weight == self.target_weight == 0:
+            raise ValueError("source_weight or target_weight is above 0")
         return self
 
     @property

@@ -20,26 +20,25 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.core.memory import own_peak_megabytes
-from point2node.data.batches import Batch, BatchLoader, SampleSource
+from point2node.data.batches import Batch, BatchLoader
 from point2node.data.features import tell_missing_colour
 from point2node.data.locking import alone_in
-from point2node.data.samples import RoomBlocks, ShapeClouds
 from point2node.data.store import Store
 from point2node.engine.averaging import WeightAverage
 from point2node.engine.checkpoints import Keeper, Progress, read_state
 from point2node.engine.clock import Clock
-from point2node.engine.division import Part, check_classes, class_weights, divide
+from point2node.engine.division import check_classes, class_weights, divide
 from point2node.engine.history import History
 from point2node.engine.interruption import noted_interruptions
 from point2node.engine.recipe import build_optimiser, learning_rate, loss_and_weight, set_rate
 from point2node.engine.row_entropy import listening_to_rows
 from point2node.engine.run_folder import RunFolder, describe_run
+from point2node.engine.sample_sources import build_source
 from point2node.engine.settings import Settings
 from point2node.engine.starting import start_from
 from point2node.engine.step_sums import sum_over_processes
 from point2node.engine.validation import chosen_score, is_better, validate
 from point2node.engine.weights import card_of, check_points, check_task
-from point2node.geometry.augment import Augmentation
 from point2node.models.batch_norm import synchronise_batch_norms
 from point2node.models.layers import count_parameters
 
@@ -96,7 +95,7 @@ def train(
     check_points(card, network)
     if settings.start is not None and not run.state.is_file():
         watch.say(start_from(network, card, settings.start))
-    source = _samples(settings, store, division.training)
+    source = build_source(settings, store, division.training)
     loader = BatchLoader(
         source,
         network.plan,
@@ -152,7 +151,7 @@ def train(
             logged = (progress.step + 1) % settings.log_every == 0 or progress.step + 1 == steps
             with listening_to_rows(network if logged else None) as entropies:
                 logits = model(batch.features, batch.pyramid)
-            total, weight = loss_and_weight(logits, batch.labels, loss_weights, settings.label_smoothing)
+            total, weight = loss_and_weight(logits, batch.labels, loss_weights, settings.label_smoothing, batch.weights)
             sums = sum_over_processes(fabric, logits, batch.labels, total, weight, interruption)
             at_fault = batch.scenes if not torch.isfinite(total) else ("of another process",)
             _refuse_nan("loss", sums.loss, at_fault, progress.step, keeper)
@@ -216,42 +215,6 @@ def train(
         run.write_json(run.summary, summary)
     fabric.barrier()
     return Outcome(finished, progress.step, summary)
-
-
-def _samples(settings: Settings, store: Store, part: Part) -> SampleSource:
-    augmentation = Augmentation(
-        turn=math.radians(settings.turn),
-        tilt=math.radians(settings.tilt),
-        scale=settings.scale,
-        scale_range=settings.scale_range,
-        transform=settings.transform,
-        translate=settings.translate,
-        affine=settings.affine,
-        elastic=settings.elastic,
-        mirror=settings.mirror,
-        jitter=settings.jitter,
-        height_shift=settings.height_shift,
-        top_drop=settings.top_drop,
-        holes=settings.holes,
-        density=settings.density,
-        point_drop=settings.point_drop,
-        colour_drop=settings.colour_drop,
-        colour_jitter=settings.colour_jitter,
-    )
-    if part.shapes is None:
-        rules = card_of(settings, store).block_rules
-        return RoomBlocks(
-            store,
-            part.scenes,
-            settings.points,
-            settings.features,
-            augmentation,
-            rules,
-            settings.frame,
-            settings.balance,
-            settings.mix,
-        )
-    return ShapeClouds(store, part.split, settings.points, settings.features, augmentation, part.shapes, settings.mix)
 
 
 def _refuse_other_data(run: RunFolder, store: Store, watch: Watch) -> None:
