@@ -12,6 +12,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from point2node.core.errors import InputError
+from point2node.core.memory import memory_limited
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.data.files.las_header import LasOrigin, coding_scale
@@ -74,7 +75,8 @@ def look_at(
     job: Job, labeller: Labeller, options: Options, auto: bool
 ) -> tuple[PointCloud, InputCard, Options, list[str]]:
     """The scan, its card, the options with its unit and with what ``auto`` fixed, and what was done."""
-    cloud = read(job.scan)
+    with memory_limited(options.memory):
+        cloud = read(job.scan)
     name = str(job.scan)
     options, why = settle_scale(cloud, labeller, options)
     card = examine_cloud(cloud, labeller, options, name)

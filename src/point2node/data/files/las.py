@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from point2node.core.errors import InputError
+from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files.columns import cloud_from_columns, plain_name
 from point2node.data.files.las_dimensions import COLOURS, dimensions_from_cloud, fill
@@ -40,6 +41,7 @@ def read(path: Path) -> PointCloud:
         header = reader.header
         if header.are_points_compressed and header.point_count:
             check_chunks(path, header, import_library(path, "lazrs", "las"))
+            check_unpacked(path, header.point_count * header.point_format.size)
         _check_count(path, header)
         pieces = [piece.array for piece in reader.chunk_iterator(max(1, PIECE // header.point_format.size))]
         record = np.concatenate(pieces) if pieces else np.empty(0, header.point_format.dtype())
