@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -11,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 from point2node.core.memory import memory_limited
 from point2node.core.point_cloud import PointCloud
@@ -156,7 +156,7 @@ def _as_note(request: Request) -> dict[str, Any]:
 def _read_note(path: Path) -> dict[str, Any]:
     """The content of a sidecar; nothing where there is none that can be read."""
     try:
-        note = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        note = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return {}
     return note if isinstance(note, dict) else {}
