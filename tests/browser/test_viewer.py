@@ -132,6 +132,61 @@ def test_too_large_and_broken_uploads_are_one_line_each_and_a_good_one_is_labell
     page.get_by_text("good.ply: 3,000 points, labelled by").wait_for(timeout=PATIENCE)
 
 
+def test_no_notice_of_an_upload_stays_and_what_was_sent_goes_with_the_tab(browser, viewer, room, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    opened = open_page(browser, viewer)
+    send(opened, "good.ply", room.read_bytes())
+    opened.get_by_text("good.ply: 3,000 points, labelled by").wait_for(timeout=PATIENCE)
+    opened.get_by_text("Uploading").wait_for(state="hidden", timeout=PATIENCE)
+    assert list(tmp_path.glob("*/upload.ply"))
+    opened.close()
+    for _ in range(300):
+        if not list(tmp_path.iterdir()):
+            break
+        time.sleep(0.2)
+    assert not list(tmp_path.iterdir())
+
+
+SPY = """<script>
+const socket = new WebSocket("ADDRESS", "PROTOCOL");
+socket.onopen = () => { document.title = "came in"; };
+socket.onerror = () => { document.title = "turned away"; };
+</script>"""
+
+
+def test_a_page_of_another_site_cannot_open_the_socket_of_a_browser_that_was_let_in(browser, viewer):
+    """The browser has our cookie; the page has even the token."""
+    import viser
+
+    context = browser.new_context()
+    try:
+        own = context.new_page()
+        own.goto(viewer.url)
+        own.get_by_text("labelled by the weights").first.wait_for(timeout=PATIENCE)
+        for host in ("127.0.0.1", "localhost"):
+            address = viewer.url.replace("http://127.0.0.1", f"ws://{host}")
+            script = SPY.replace("ADDRESS", address).replace("PROTOCOL", f"viser-v{viser.__version__}")
+            foreign = context.new_page()
+            foreign.route("http://elsewhere.test/", lambda route, _, body=script: route.fulfill(body=body))
+            foreign.goto("http://elsewhere.test/")
+            foreign.wait_for_function("() => document.title", timeout=PATIENCE)
+            assert foreign.title() == "turned away"
+            foreign.close()
+        again = context.new_page()
+        again.goto(viewer.url.partition("?")[0])  # the cookie is enough for our own page
+        again.get_by_text("labelled by the weights").first.wait_for(timeout=PATIENCE)
+    finally:
+        context.close()
+
+
+def test_a_visitor_without_the_link_is_told_where_to_find_it(browser, viewer):
+    stranger = browser.new_context().new_page()
+    answer = stranger.goto(viewer.url.partition("?")[0])
+    assert answer.status == 403
+    stranger.get_by_text("Open the link that 'point2node view' has printed").wait_for(timeout=PATIENCE)
+    stranger.context.close()
+
+
 def test_the_labelled_file_and_its_classes_are_downloaded(page, tmp_path):
     downloads = []
     page.on("download", lambda download: downloads.append(download))

@@ -66,3 +66,9 @@ def test_a_lost_process_is_one_line_on_stderr_and_exit_code_1():
     (line,) = result.stderr.splitlines()
     assert line.startswith("point2node: a training process died; the last checkpoint is whole")
     assert line.endswith("(Connection closed by peer)")
+
+
+def test_an_interruption_is_one_line_on_stderr_and_exit_code_130():
+    result = run_command_that_raises(KeyboardInterrupt())
+    assert result.exit_code == 130
+    assert result.stderr == "point2node: stopped\n"

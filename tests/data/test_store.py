@@ -140,3 +140,9 @@ def test_a_missing_a_truncated_and_a_changed_array_are_noticed(tmp_path):
     file.unlink()
     with pytest.raises(InputError, match="expected the xyz of 'a', found nothing"):
         open_store(tmp_path / "store")
+
+
+def test_a_manifest_nested_too_deeply_is_refused_in_one_line(tmp_path):
+    (tmp_path / "manifest.json").write_text("[" * 20_000)
+    with pytest.raises(InputError, match="nested too deeply"):
+        open_store(tmp_path)

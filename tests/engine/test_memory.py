@@ -2,7 +2,8 @@ import psutil
 import pytest
 
 from point2node.core.errors import InputError
-from point2node.engine.memory import free_memory, plan_memory
+from point2node.core.memory import free_memory
+from point2node.engine.memory import plan_memory
 
 
 def held():

@@ -133,3 +133,24 @@ def test_the_package_works_with_no_place_for_its_code():
         "NUMBA_CACHE_LOCATOR_CLASSES": "UserProvidedCacheLocator",
     }
     subprocess.run([sys.executable, "-c", program], env=environment, check=True)
+
+
+ANNOUNCED = """
+import numpy as np
+from point2node.geometry.compiling import compiling_announced
+from shelf.kernels import scale
+with compiling_announced(lambda: print("compiling")):
+    print(scale(3), scale(3.0), scale(np.float32(3)))
+scale(np.int8(3))
+"""
+
+
+def test_the_first_kernel_that_has_to_be_compiled_is_announced_once(shelf):
+    paths = os.pathsep.join([str(shelf.parent), *sys.path])
+    command = [sys.executable, "-c", ANNOUNCED]
+    environment = {**os.environ, "PYTHONPATH": paths}
+    said = [
+        subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout.split()
+        for _ in range(2)
+    ]
+    assert said == [["compiling", "6", "6.0", "6.0"], ["6", "6.0", "6.0"]]

@@ -68,6 +68,32 @@ def test_finished_scans_are_skipped_until_something_changed(here, weights):
     assert "points in" in run(*words).stdout
 
 
+def test_scans_that_were_labelled_before_are_counted_as_that(here, weights):
+    for name in ("a", "b"):
+        write(here / f"{name}.ply", small_scan())
+    words = ("predict", "a.ply", "b.ply", "--weights", weights, "--no-report")
+    assert run(*words).stdout.splitlines()[-1] == "2 of 2 scans labelled, 0 failed"
+    assert run(*words).stdout.splitlines()[-1] == "0 of 2 scans labelled, 2 labelled before, 0 failed"
+
+
+def test_an_interrupted_run_says_what_is_done_and_leaves_nothing_half_written(here, weights, monkeypatch):
+    def interrupted(path):
+        if path.name == "b.ply":
+            raise KeyboardInterrupt
+        return read(path)
+
+    for name in ("a", "b", "c"):
+        write(here / f"{name}.ply", small_scan())
+    monkeypatch.setattr("point2node.engine.scan_labelling.read", interrupted)
+    result = run("predict", "a.ply", "b.ply", "c.ply", "--weights", weights, "--no-report")
+    assert result.exit_code == 130
+    assert "stopped; 1 of 3 scans are done, the same command does the others" in result.stderr
+    assert sorted(path.name for path in (here / "labelled").iterdir()) == [
+        "a_labelled.ply",
+        "a_labelled.ply.classes.json",
+    ]
+
+
 def test_a_page_that_is_missing_is_made_and_another_format_is_another_request(here, weights):
     write(here / "a.npz", small_scan())
     words = ("predict", "a.npz", "--weights", weights)

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from point2node.cli.predict import Up
+from point2node.cli.progress import say_compiling
 from point2node.core.errors import InputError
 
 SHOWN = 5
@@ -32,13 +33,15 @@ def classify(
     """
     from point2node.engine.classifying import ShapeClassifier
     from point2node.engine.trained import load_trained
+    from point2node.geometry.compiling import compiling_announced
 
     classifier = ShapeClassifier(load_trained(weights))
     found = {}
     failed = 0
     for shape in shapes:
         try:
-            found[str(shape)] = classifier.read(shape, up=up.value, votes=votes)[:SHOWN]
+            with compiling_announced(say_compiling):
+                found[str(shape)] = classifier.read(shape, up=up.value, votes=votes)[:SHOWN]
         except InputError as error:
             if len(shapes) == 1:
                 raise

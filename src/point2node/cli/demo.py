@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import progress
+from point2node.cli.progress import progress, say_compiling
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.engine.trained import Trained
@@ -36,18 +36,19 @@ def demo(
     from point2node.engine.labelling import Labeller
     from point2node.engine.scan_labelling import make_folder
     from point2node.engine.trained import load_trained
+    from point2node.geometry.compiling import compiling_announced
     from point2node.report.scene_files import read_scene
     from point2node.report.scene_page import write_scene_page
     from point2node.report.stills import write_stills
 
     make_folder(out)
     trained = load_trained(weights)
-    scanned = generate_room(SEED, room, points=POINTS, styles="held_out")
     scan, truth, page = out / "demo_room.ply", out / "demo_room_truth.ply", out / "demo_room.html"
-    write(truth, scanned)
-    cloud = scanned.with_(labels=None, instance=None)
-    write(scan, cloud)
-    with progress("labelling", seconds=2.0) as report:
+    with progress("labelling", seconds=2.0) as report, compiling_announced(say_compiling):
+        scanned = generate_room(SEED, room, points=POINTS, styles="held_out")
+        write(truth, scanned)
+        cloud = scanned.with_(labels=None, instance=None)
+        write(scan, cloud)
         labelled = Labeller(trained)(cloud, report=report, name=scan.name)
     target = labelled.write(out / "demo_room_labelled.ply")
     scene = read_scene(target, truth)

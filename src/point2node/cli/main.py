@@ -23,6 +23,7 @@ from point2node.cli.prepare import prepare
 from point2node.cli.report import report
 from point2node.cli.train import train
 from point2node.cli.view import view
+from point2node.cli.warmup import warmup
 from point2node.core.errors import InputError, LostProcessError
 
 
@@ -38,6 +39,9 @@ class OneLineErrors(typer.core.TyperGroup):
         except InputError as error:
             print(f"point2node: {error}", file=sys.stderr)
             raise typer.Exit(code=2) from None
+        except KeyboardInterrupt:
+            print("point2node: stopped", file=sys.stderr)
+            raise typer.Exit(code=130) from None
         except LostProcessError as error:
             hint = "the last checkpoint is whole; start the processes again, 'train' with --resume RUN"
             print(f"point2node: a training process died; {hint}. ({error})", file=sys.stderr)
@@ -79,3 +83,4 @@ app.command()(export)
 app.command()(ablate)
 app.command()(report)
 app.command()(view)
+app.command()(warmup)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections import Counter
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import progress
+from point2node.cli.progress import progress, say_compiling
 from point2node.core.errors import InputError
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
@@ -112,6 +113,7 @@ def predict(
     from point2node.engine.scan_labelling import results_folder
     from point2node.engine.scans import find_jobs
     from point2node.engine.trained import load_trained
+    from point2node.geometry.compiling import compiling_announced
 
     if memory is not None and not math.isfinite(memory):
         raise InputError("--memory", expected="a number of GB", found=str(memory))
@@ -121,21 +123,27 @@ def predict(
     jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
     labeller = Labeller(load_trained(weights))
     rules = output_rules(labeller.classes, classes, protect, within, only, drop)
-    failed = 0
-    with results_folder(out, jobs):
-        for number, job in enumerate(jobs, start=1):
-            if len(jobs) > 1:
-                _say(f"[{number}/{len(jobs)}] {job.scan}")
-            try:
-                _label(job, labeller, options, rules, auto=auto, report=report, overwrite=overwrite)
-            except InputError as error:
-                if len(jobs) == 1:
-                    raise
-                failed += 1
-                _say(f"point2node: {error}")
+    outcomes: Counter[str] = Counter()
+    try:
+        with results_folder(out, jobs), compiling_announced(say_compiling):
+            for number, job in enumerate(jobs, start=1):
+                if len(jobs) > 1:
+                    _say(f"[{number}/{len(jobs)}] {job.scan}")
+                try:
+                    anew = _label(job, labeller, options, rules, auto=auto, report=report, overwrite=overwrite)
+                    outcomes["labelled" if anew else "labelled before"] += 1
+                except InputError as error:
+                    if len(jobs) == 1:
+                        raise
+                    outcomes["failed"] += 1
+                    _say(f"point2node: {error}")
+    except KeyboardInterrupt:
+        _say(f"point2node: stopped; {outcomes.total()} of {len(jobs)} scans are done, the same command does the others")
+        raise typer.Exit(code=130) from None
     if len(jobs) > 1:
-        print(f"{len(jobs) - failed} of {len(jobs)} scans labelled, {failed} failed")
-    if failed:
+        before = f", {outcomes['labelled before']} labelled before" if outcomes["labelled before"] else ""
+        print(f"{outcomes['labelled']} of {len(jobs)} scans labelled{before}, {outcomes['failed']} failed")
+    if outcomes["failed"]:
         raise typer.Exit(code=1)
 
 
@@ -148,7 +156,8 @@ def _label(
     auto: bool,
     report: bool,
     overwrite: bool,
-) -> None:
+) -> bool:
+    """Label one scan; False if that was done before."""
     from point2node.engine.scan_labelling import (
         finished_target,
         label_scan,
@@ -165,7 +174,7 @@ def _label(
             print(f"{done}: labelled before (--overwrite labels it again)")
             if report and not done.with_suffix(".html").is_file():
                 _draw(done)
-            return
+            return False
         refuse_foreign(job)
     cloud, card, chosen, fixes = look_at(job, labeller, options, auto)
     _say(f"{job.scan}: {card}")
@@ -184,6 +193,7 @@ def _label(
     print(f"{target}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
     if report:
         _draw(target, labelled.as_cloud())
+    return True
 
 
 def _draw(target: Path, cloud: PointCloud | None = None) -> None:

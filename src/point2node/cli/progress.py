@@ -15,6 +15,11 @@ def tell(lines: Iterable[str]) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
+def say_compiling() -> None:
+    """Why nothing moves for a while."""
+    tell(["compiling kernels, once: this may take some minutes"])
+
+
 @contextmanager
 def progress(label: str, *, seconds: float = 0.0) -> Iterator[Callable[[int, int, str], None]]:
     """A function to be called with how much is done, of how much, and the name of the latest.

@@ -12,6 +12,9 @@ import typer
 
 from point2node.core.errors import InputError, unknown_choice
 
+HEARTBEAT = 0.3
+"""Seconds after which a request to stop is noticed."""
+
 
 def view(
     scan: Annotated[Path | None, typer.Argument(metavar="[SCAN]", help="A scan, or a folder of scans.")] = None,
@@ -34,9 +37,11 @@ def view(
     from point2node.report.viewer.library import check_library
 
     check_library()
+    from point2node.engine.interruption import noted_interruptions
     from point2node.engine.labelling import Labeller, Options
     from point2node.engine.trained import load_trained
-    from point2node.report.viewer.app import LOOPBACK, Viewer, check_host
+    from point2node.report.viewer.app import Viewer, check_host
+    from point2node.report.viewer.door import LOOPBACK
 
     check_options(scale, up)
     check_host(host)
@@ -53,14 +58,19 @@ def view(
     url = viewer.url
     print(f"open {url} in a browser{taken}; Ctrl+C ends", flush=True)
     if host not in LOOPBACK:
-        print(f"warning: everyone who can reach {host}:{viewer.port} can use this page", file=sys.stderr, flush=True)
+        warning = f"warning: everyone who can reach {host}:{viewer.port} and has the link can use this page"
+        print(f"{warning}; what is sent over the network is not encrypted", file=sys.stderr, flush=True)
     if open_browser:
         import webbrowser
 
         webbrowser.open(url)
     try:
-        Event().wait()
+        with noted_interruptions() as interruption:
+            while interruption.signal is None:
+                Event().wait(HEARTBEAT)
     except KeyboardInterrupt:
+        pass
+    finally:
         viewer.stop()
 
 

@@ -1,14 +1,78 @@
-"""The memory of this process: how it keeps what it frees, and the most that it ever had."""
+"""The memory of this process: what it may take, how it keeps what it frees, and the most that it ever had."""
 
 from __future__ import annotations
 
 import ctypes
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
+
+import psutil
+
+from point2node.core.errors import InputError
 
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's <malloc.h>
 KEPT = 2**30
 LARGEST = 2**27
+FREE_SHARE = 0.6
+CONTAINER = Path("/sys/fs/cgroup")
+"""Where Linux tells a process in a container what it may use."""
+COPIES = 2
+"""Of what a file holds, while it becomes a point cloud."""
+
+_limit: ContextVar[int | None] = ContextVar("limit", default=None)
+
+
+@contextmanager
+def memory_limited(limit: int | None) -> Iterator[None]:
+    """Inside, files are refused that the process could not hold in ``limit`` bytes."""
+    token = _limit.set(limit)
+    try:
+        yield
+    finally:
+        _limit.reset(token)
+
+
+def check_unpacked(where: str | Path, size: int) -> None:
+    """Refuse to unpack ``size`` bytes that there is no memory for: a few compressed ones can stand for very many."""
+    limit = memory_limit(_limit.get())
+    if held_memory() + COPIES * size > limit:
+        raise InputError(
+            where,
+            expected=f"a file that fits into {in_gigabytes(limit)} of memory",
+            found=f"{in_gigabytes(size)} when unpacked",
+            remedy="Allow more with --memory, or cut it into parts.",
+        )
+
+
+def memory_limit(limit: int | None = None) -> int:
+    """Bytes that the whole process may hold: ``limit``, or by default what it holds plus 60 % of what is free."""
+    return held_memory() + int(FREE_SHARE * free_memory()) if limit is None else limit
+
+
+def held_memory() -> int:
+    """Bytes that this process holds."""
+    return int(psutil.Process().memory_info().rss)
+
+
+def free_memory(container: Path = CONTAINER) -> int:
+    """Bytes that can still be taken: of the machine, or of the container that we are in, whichever has fewer."""
+    free = psutil.virtual_memory().available
+    try:
+        allowed = int((container / "memory.max").read_text(encoding="ascii"))  # "max": as much as the machine has
+        used = int((container / "memory.current").read_text(encoding="ascii"))
+        counted = dict(line.split() for line in (container / "memory.stat").read_text(encoding="ascii").splitlines())
+        idle = int(counted["inactive_file"])  # files kept in memory until something else needs it
+    except (OSError, ValueError, KeyError):  # no container, or one without a limit
+        return free
+    return min(free, max(0, allowed - used + idle))
+
+
+def in_gigabytes(size: int) -> str:
+    """A size as people read it."""
+    return f"{size / 1e9:.1f} GB"
 
 
 def keep_freed_memory() -> None:

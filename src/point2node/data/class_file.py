@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from point2node.core.classes import SemanticClass, spread_colour
+from point2node.core.documents import parse_yaml
 from point2node.core.errors import InputError
 
 Channel = Annotated[int, Field(ge=0, le=255)]
@@ -87,13 +88,13 @@ def load_yaml(path: Path) -> Any:
     import yaml
 
     try:
-        return yaml.safe_load(path.read_text(encoding="utf-8"))
+        return parse_yaml(path.read_text(encoding="utf-8"))
     except OSError as error:
         found = (error.strerror or str(error)).lower()
         raise InputError(path, expected="a file of classes", found=found, remedy=REMEDY) from error
     except UnicodeDecodeError as error:
         raise InputError(path, expected="a text of classes in UTF-8", found=str(error), remedy=REMEDY) from error
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         where = f"{path}, line {mark.line + 1}" if mark else str(path)
         found = getattr(error, "problem", None) or " ".join(str(error).split())

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
 
 from point2node.core.classes import SemanticClass
+from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 
 FORMAT = 1
@@ -131,7 +132,7 @@ def read_manifest(path: Path) -> Manifest:
     """The manifest in ``path``; whatever is wrong with it is said in one line."""
     remedy = "Run 'point2node prepare' again."
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = parse_json(path.read_text(encoding="utf-8"))
     except (ValueError, OSError) as error:
         raise InputError(path, expected="a manifest in JSON", found=str(error), remedy=remedy) from error
     version = data.get("format") if isinstance(data, dict) else None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 from point2node.data.joining import join_parts
 from point2node.data.locking import alone_in
@@ -130,7 +130,7 @@ def _refuse_foreign_folder(store: Path, dataset: Dataset) -> None:
 def _held_dataset(manifest: Path) -> str | None:
     """Which data set a manifest is of, whatever version wrote it; None where that cannot be told."""
     try:
-        data = json.loads(manifest.read_bytes())
+        data = parse_json(manifest.read_bytes())
     except (OSError, ValueError):
         return None
     held = data.get("dataset") if isinstance(data, dict) else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.classes import SCANNET
+from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 from point2node.data.sources import read_text
 
@@ -75,8 +75,8 @@ def from_segments(
 
 def _read_list(path: Path, key: str) -> list[Any]:
     try:
-        found = json.loads(read_text(path))[key]
-    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        found = parse_json(read_text(path))[key]
+    except (ValueError, KeyError, TypeError) as error:
         raise InputError(path, expected=f"JSON with {key!r}", found=f"{type(error).__name__}: {error}") from error
     if not isinstance(found, list):
         raise InputError(path, expected=f"a list {key!r}", found=type(found).__name__)

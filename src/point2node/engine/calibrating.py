@@ -6,7 +6,6 @@ half. The division is folded into the last layer, so that calibrated weights are
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 from point2node.data.store import Store
 from point2node.engine.division import Part
@@ -105,7 +105,7 @@ def twins_calibration(run: RunFolder, twin: RunFolder) -> dict[str, Any]:
             raise InputError(f"{twin.path}, {key}", expected=f"{value}, as in {run.path}", found=str(theirs[key]))
     file = twin.path / CALIBRATION
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        found = parse_json(file.read_text(encoding="utf-8"))
         sane = LOWEST / 2 <= found["temperature"] <= 2 * HIGHEST and found["protocol"]["votes"] >= 1
     except (OSError, ValueError, TypeError, KeyError) as error:
         remedy = f"Run 'point2node calibrate {twin.path}' first."

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
-import psutil
 import torch
 
 from point2node.core.errors import InputError
+from point2node.core.memory import held_memory, in_gigabytes, memory_limit
 from point2node.engine.asking import NODES_AT_ONCE
 
-FREE_SHARE = 0.6
-CONTAINER = Path("/sys/fs/cgroup")
-"""Where Linux tells a process in a container what it may use."""
 KEPT_PER_POINT = 64
 """Bytes of each point of the cloud beside the cloud itself: its local coordinates, number, label and certainty."""
 CUT_PER_POINT = 160
@@ -50,9 +46,7 @@ def plan_memory(
         nodes: of a batch that is larger than those of labelling, if there is one.
         smooth: whether probabilities are averaged over surfaces, which takes three copies of them.
     """
-    held = psutil.Process().memory_info().rss
-    if limit is None:
-        limit = held + int(FREE_SHARE * free_memory())
+    held, limit = held_memory(), memory_limit(limit)
     fixed = points * KEPT_PER_POINT + max(torch.get_num_threads() * NODES_AT_ONCE, nodes) * PER_NODE
     per_point = CUT_PER_POINT + 4 * (classes + 1) * (4 if smooth else 1)
     room = limit - held - fixed
@@ -66,21 +60,3 @@ def plan_memory(
             remedy="Allow more, thin the cloud with --thin 0.02, or cut it into parts.",
         )
     return Plan(int(at_once), fixed + int(at_once) * per_point, limit)
-
-
-def free_memory(container: Path = CONTAINER) -> int:
-    """Bytes that can still be taken: of the machine, or of the container that we are in, whichever has fewer."""
-    free = psutil.virtual_memory().available
-    try:
-        allowed = int((container / "memory.max").read_text(encoding="ascii"))  # "max": as much as the machine has
-        used = int((container / "memory.current").read_text(encoding="ascii"))
-        counted = dict(line.split() for line in (container / "memory.stat").read_text(encoding="ascii").splitlines())
-        idle = int(counted["inactive_file"])  # files kept in memory until something else needs it
-    except (OSError, ValueError, KeyError):  # no container, or one without a limit
-        return free
-    return min(free, max(0, allowed - used + idle))
-
-
-def in_gigabytes(size: int) -> str:
-    """A size as people read it."""
-    return f"{size / 1e9:.1f} GB"

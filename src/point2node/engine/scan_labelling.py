@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
@@ -11,7 +10,9 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
 
+from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
+from point2node.core.memory import memory_limited
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.data.files.las_header import LasOrigin, coding_scale
@@ -85,7 +86,8 @@ def look_at(
     job: Job, labeller: Labeller, options: Options, auto: bool
 ) -> tuple[PointCloud, InputCard, Options, list[str]]:
     """The scan, its card, the options with its unit and with what ``auto`` fixed, and what was done."""
-    cloud = read(job.scan)
+    with memory_limited(options.memory):
+        cloud = read(job.scan)
     name = str(job.scan)
     options, why = settle_scale(cloud, labeller, options)
     card = examine_cloud(cloud, labeller, options, name)
@@ -175,7 +177,7 @@ def _as_note(request: Request) -> dict[str, Any]:
 def _read_note(path: Path) -> dict[str, Any]:
     """The content of a sidecar; nothing where there is none that can be read."""
     try:
-        note = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
+        note = parse_json(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
         return {}
     return note if isinstance(note, dict) else {}

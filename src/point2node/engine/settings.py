@@ -13,6 +13,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from point2node.core.documents import parse_yaml
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.words import Feature
 from point2node.geometry.augment import Transform
@@ -275,7 +276,7 @@ def parse_overrides(words: Iterable[str]) -> dict[str, Any]:
         if key not in Settings.model_fields:
             raise unknown_choice("setting", key, Settings.model_fields)
         try:
-            values[key] = yaml.safe_load(value)
+            values[key] = parse_yaml(value)
         except (yaml.YAMLError, ValueError) as error:  # the latter of what looks like a date and is none
             raise InputError(f"setting {key!r}", expected="a value in YAML", found=repr(value)) from error
         if isinstance(values[key], date):
@@ -296,8 +297,8 @@ def _as_number(value: str) -> float | str:
 def read_settings(path: Path) -> Settings:
     """The settings in a file, such as a run folder's."""
     try:
-        values = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        values = parse_yaml(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
         raise InputError(path, expected="settings in YAML", found=" ".join(str(error).split())) from error
     if not isinstance(values, dict):
         raise InputError(path, expected="settings in YAML", found=type(values).__name__)

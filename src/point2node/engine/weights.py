@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
+from point2node.core.documents import parse_json
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.words import WIDTHS, Feature
 from point2node.data.files.replacing import replacing
@@ -140,8 +141,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], Any]:
             path, expected="weights in the safetensors format", found=found, remedy="Pickled weights are not read."
         ) from error
     try:
-        return tensors, json.loads(note or "")
-    except (ValueError, RecursionError) as error:
+        return tensors, parse_json(note or "")
+    except ValueError as error:
         raise InputError(path, expected=f"weights with a {KEY!r} note", found="none that can be read") from error
 
 

@@ -13,8 +13,9 @@ import hashlib
 import pickle
 import sys
 import uuid
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -23,6 +24,27 @@ from numba.core.caching import FunctionCache
 from numba.core.serialize import dumps
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+
+
+_heard: ContextVar[Callable[[], None] | None] = ContextVar("heard", default=None)
+
+
+@contextmanager
+def compiling_announced(say: Callable[[], None]) -> Iterator[None]:
+    """Inside, ``say`` is called once when the first kernel has to be compiled: the wait would look like a hang."""
+    told = False
+
+    def once() -> None:
+        nonlocal told
+        if not told:
+            told = True
+            say()
+
+    token = _heard.set(once)
+    try:
+        yield
+    finally:
+        _heard.reset(token)
 
 
 def kernel(**options: Any) -> Callable[[Kernel], Kernel]:
@@ -65,6 +87,9 @@ class _CodeFiles:
         try:
             return pickle.loads(self._path(key).read_bytes())  # as trusted as the .pyc files beside it
         except OSError:
+            announce = _heard.get()
+            if announce is not None:
+                announce()
             return None
 
     def save(self, key: object, code: Any) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import io
+import struct
 import zipfile
 from pathlib import Path
 
@@ -13,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 
 from point2node.core.errors import InputError
+from point2node.core.memory import held_memory, memory_limited
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read, write
 from tests.data.files.clouds import assert_same, clouds, random_cloud
@@ -172,3 +174,33 @@ def test_an_archive_under_the_name_of_one_array_is_refused(tmp_path):
 def test_an_array_without_points_is_read(tmp_path):
     np.save(tmp_path / "a.npy", np.empty((0, 3)))
     assert len(read(tmp_path / "a.npy")) == 0
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".h5", ".pcd", ".laz"])
+def test_what_does_not_fit_into_the_memory_is_refused_before_it_is_unpacked(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"zeros{suffix}"
+    cloud = PointCloud(np.zeros((300_000, 3)))
+    if suffix == ".h5":
+        with h5py.File(path, "w") as file:
+            file.create_dataset("xyz", data=cloud.xyz, compression="gzip")
+    else:
+        write(path, cloud)
+    if suffix == ".pcd":
+        compress_pcd(path)
+    assert path.stat().st_size < 3_000_000
+    with memory_limited(held_memory() + 100_000_000):
+        assert len(read(path)) == 300_000
+    with memory_limited(held_memory() + 5_000_000), pytest.raises(InputError, match="GB when unpacked"):
+        read(path)
+
+
+def compress_pcd(path: Path) -> None:
+    """Zeros in LZF: one of them as it is, then references back to it."""
+    head, body = path.read_bytes().split(b"DATA binary\n")
+    packed, left = b"\x00\x00", len(body) - 1
+    while left > 2:
+        length = min(left, 264)
+        packed += bytes([0xE0, length - 9, 0]) if length > 8 else bytes([(length - 2) << 5, 0])
+        left -= length
+    packed += bytes([left - 1]) + bytes(left) if left else b""
+    path.write_bytes(head + b"DATA binary_compressed\n" + struct.pack("<II", len(packed), len(body)) + packed)

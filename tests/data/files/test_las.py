@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 from pathlib import Path
 
 import laspy
@@ -202,3 +203,17 @@ def test_an_index_of_a_cloud_optimised_file_is_not_written_back(tmp_path: Path) 
     cloud.origin.header.vlrs.append(laspy.VLR("copc", 1, "info", bytes(160)))  # type: ignore[attr-defined]
     write(path, cloud)
     assert [record.user_id for record in laspy.read(path).header.vlrs] == ["LASF_Projection", "LASF_Spec"]
+
+
+@pytest.mark.parametrize(
+    ("place", "number", "found"), [(147, 0.0, "scale of z"), (131, np.nan, "scale of x"), (163, np.inf, "offset of y")]
+)
+def test_scales_and_offsets_that_lose_all_coordinates_are_refused(
+    tmp_path: Path, place: int, number: float, found: str
+) -> None:
+    path = las_file(tmp_path / "a.las")
+    content = bytearray(path.read_bytes())
+    struct.pack_into("<d", content, place, number)
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=f"expected a {found}"):
+        read(path)

@@ -66,7 +66,7 @@ class Gui:
         return Handle(label=label, **({"visible": True, "disabled": False} | properties))
 
     def add_upload_button(self, label, **properties):
-        return Handle(label=label, value=None, **properties)
+        return Handle(label=label, value=SimpleNamespace(name="", content=b""), **properties)
 
     def add_folder(self, label, visible=True, expand_by_default=True):
         return Handle(visible=visible)

@@ -17,6 +17,21 @@ from tests.report.viewer.weights import small_room, tiny_labeller
 COLOURS = {one.colour for one in S3DIS}
 
 
+@pytest.fixture(autouse=True)
+def _leave(monkeypatch):
+    """All visitors leave in the end, as they do at the server's."""
+    sessions, make = [], Session.__init__
+
+    def remember(self, *arguments):
+        make(self, *arguments)
+        sessions.append(self)
+
+    monkeypatch.setattr(Session, "__init__", remember)
+    yield
+    for session in sessions:
+        session.close()
+
+
 def visit(labeller, scans=(), most_megabytes=1.0, workbench=None):
     """A visitor who has opened the page: client, controls, session."""
     client = Client()
@@ -204,10 +219,22 @@ def test_what_a_file_says_is_text_on_the_page(labeller):
 
 def test_the_button_lets_go_of_what_was_sent(labeller, room):
     _, controls, _ = visit(labeller)
-    button = controls.upload
     send(controls, "room.ply", room.read_bytes())
-    assert button.removed
-    assert controls.upload.value is None
+    assert controls.upload.value.content == b""
+    assert "labelled by" in controls.status.content
+    controls.say("still here")
+    controls.upload.tell()  # a second callback for what the first has taken already
+    assert "still here" in controls.status.content
+
+
+def test_what_was_sent_is_removed_when_the_visitor_leaves(labeller, room, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    (tmp_path / "temporary").mkdir()
+    _, controls, session = visit(labeller)
+    send(controls, "room.ply", room.read_bytes())
+    assert list((tmp_path / "temporary").glob("*/upload.ply"))
+    session.close()
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 def test_a_scan_without_colours_is_labelled_and_the_page_says_what_that_means(labeller, tmp_path):

@@ -1,9 +1,21 @@
+import os
+import signal
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import point2node
 from point2node.core.errors import InputError
-from point2node.report.viewer.uploads import check_upload, read_upload, shown_name
+from point2node.report.viewer.uploads import (
+    PREFIX,
+    UploadFolder,
+    check_upload,
+    read_upload,
+    remove_abandoned_uploads,
+    shown_name,
+)
 from tests.report.viewer.weights import small_room
 
 
@@ -54,3 +66,33 @@ def test_a_name_is_shown_without_marks_that_a_page_would_follow():
     assert shown_name("Büro 3.laz") == "Büro 3.laz"
     assert len(shown_name("a" * 500 + ".ply")) == 60
     assert shown_name("") == "upload"
+
+
+KILLED = """
+import time
+from point2node.report.viewer.uploads import UploadFolder
+folder = UploadFolder()
+(folder.path / "upload.ply").write_text("secret")
+print("ready", flush=True)
+time.sleep(600)
+"""
+
+
+def test_uploads_of_a_killed_server_are_removed_and_those_of_a_living_one_stay(tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    environment = dict(os.environ, TMPDIR=str(tmp_path))
+    with subprocess.Popen([sys.executable, "-c", KILLED], stdout=subprocess.PIPE, env=environment) as server:
+        assert server.stdout.readline() == b"ready\n"
+        os.kill(server.pid, signal.SIGKILL)
+    (tmp_path / f"{PREFIX}elsewhere").mkdir()
+    (tmp_path / "target").mkdir()
+    (tmp_path / "target/in_use").write_text("")
+    (tmp_path / f"{PREFIX}link").symlink_to(tmp_path / "target")
+    living = UploadFolder()
+    assert len(list(tmp_path.glob("*/upload.ply"))) == 1
+    remove_abandoned_uploads()
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(
+        [f"{PREFIX}elsewhere", f"{PREFIX}link", "target", living.path.name]
+    )
+    living.remove()
+    assert not living.path.exists()

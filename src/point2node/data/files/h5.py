@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from point2node.core.errors import InputError
+from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.libraries import damage_reported, import_library
 from point2node.data.files.named_arrays import HIGHEST_RATIO, arrays_from_cloud, cloud_from_arrays
@@ -41,6 +42,7 @@ def read_dataset(h5py: ModuleType, path: Path, file: Any, name: str, kinds: str 
     if dataset.external or dataset.is_virtual:
         raise InputError(f"{path}, {name}", expected="data inside the file", found="a reference to another")
     _refuse_claim(path, f"{path}, {name}", f"shape {dataset.shape}", dataset.nbytes)
+    check_unpacked(f"{path}, {name}", dataset.nbytes)
     if dataset.dtype.kind not in kinds:
         expected = "numbers" if kinds == NUMBERS else "numbers or texts"
         raise InputError(f"{path}, {name}", expected=expected, found=str(dataset.dtype))

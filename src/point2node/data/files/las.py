@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from point2node.core.errors import InputError
+from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files.columns import cloud_from_columns, plain_name
 from point2node.data.files.las_dimensions import COLOURS, dimensions_from_cloud, fill
@@ -38,8 +39,10 @@ def read(path: Path) -> PointCloud:
         laspy.open(path, laz_backend=decoder) as reader,
     ):
         header = reader.header
+        _check_scales(path, header)
         if header.are_points_compressed and header.point_count:
             check_chunks(path, header, import_library(path, "lazrs", "las"))
+            check_unpacked(path, header.point_count * header.point_format.size)
         _check_count(path, header)
         pieces = [piece.array for piece in reader.chunk_iterator(max(1, PIECE // header.point_format.size))]
         record = np.concatenate(pieces) if pieces else np.empty(0, header.point_format.dtype())
@@ -70,6 +73,18 @@ def _check_records(path: Path) -> None:
         needed += EXTENDED_RECORD * struct.unpack_from("<I", start, 243)[0]
     if needed > path.stat().st_size:
         raise InputError(path, expected=f"{needed} bytes of records", found=f"{path.stat().st_size} in all")
+
+
+def _check_scales(path: Path, header: Any) -> None:
+    """Refuse a scale of 0, which puts all points into one plane, and what is no number."""
+    for name, values, fit in (
+        ("scale", header.scales, np.isfinite(header.scales) & (header.scales != 0)),
+        ("offset", header.offsets, np.isfinite(header.offsets)),
+    ):
+        if not fit.all():
+            axis = int(np.argmin(fit))
+            expected = f"a {name} of {'xyz'[axis]} that can be reckoned with"
+            raise InputError(path, expected=expected, found=f"{values[axis]:g} in the header")
 
 
 def _check_count(path: Path, header: Any) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 
 from point2node.core.errors import InputError
+from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.libraries import damage_reported
 from point2node.data.files.named_arrays import HIGHEST_RATIO, arrays_from_cloud, cloud_from_arrays
@@ -25,6 +26,7 @@ def read(path: Path) -> PointCloud:
         if claimed > path.stat().st_size:  # the same bytes as several arrays: a small archive of any size
             found = f"{path.stat().st_size} bytes for {claimed}"
             raise InputError(path, expected="an archive as large as what is in it", found=found)
+        check_unpacked(path, sum(info.file_size for info in archive.infolist()))
         arrays = {info.filename.removesuffix(".npy"): _read_array(path, archive, info) for info in archive.infolist()}
     return cloud_from_arrays(path, arrays)
 

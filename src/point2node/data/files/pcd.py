@@ -11,6 +11,7 @@ from typing import BinaryIO
 import numpy as np
 
 from point2node.core.errors import InputError
+from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.files.columns import cloud_from_columns, columns_from_cloud, usual_type
 from point2node.data.files.number_rows import as_type, parse_rows
@@ -87,6 +88,7 @@ def _read_compressed(path: Path, header: Header, body: bytes) -> dict[str, Array
     _check_size(path, header, len(body), 8)
     compressed, expanded = struct.unpack_from("<II", body)
     _check_size(path, header, len(body), 8 + compressed)
+    check_unpacked(path, expanded)
     plain = lzf.decompress(body[8 : 8 + compressed], expanded) if expanded == size else None
     if plain is None:
         raise InputError(path, expected=f"LZF data of {header.points()} points", found="damaged data")

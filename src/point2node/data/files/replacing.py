@@ -44,7 +44,7 @@ def remove_abandoned(folder: Path) -> None:
     for path in folder.glob(f"{TEMPORARY}*"):
         with suppress(OSError), path.open("rb+") as stream:  # it may be finished by now, or somebody else's
             old = time.time() - os.fstat(stream.fileno()).st_mtime > SURELY_ABANDONED
-            if _lock(stream) or old:
+            if lock(stream) or old:
                 path.unlink()
 
 
@@ -53,13 +53,13 @@ def _open_locked(path: Path) -> tuple[Path, BinaryIO]:
     while True:
         temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(6)}{path.suffix}")
         stream = temporary.open("xb+")
-        _lock(stream)
+        lock(stream)
         if temporary.exists():  # nobody removed it before it was locked
             return temporary, stream
         stream.close()
 
 
-def _lock(stream: BinaryIO) -> bool:
+def lock(stream: BinaryIO) -> bool:
     """Lock a file; False if another process has, or where there are no locks: on Windows and some network drives."""
     if fcntl is None:
         return False

@@ -14,11 +14,11 @@ from point2node.core.errors import InputError
 from point2node.data.files.replacing import reason
 from point2node.engine.labelling import Labeller, Options
 from point2node.report.viewer.controls import Controls
+from point2node.report.viewer.door import EVERYWHERE, LOOPBACK, Door
 from point2node.report.viewer.session import Session
+from point2node.report.viewer.uploads import remove_abandoned_uploads
 from point2node.report.viewer.workbench import Workbench
 
-LOOPBACK = ("127.0.0.1", "localhost", "::1")
-EVERYWHERE = ("0.0.0.0", "::")
 BRAND = (66, 99, 235)
 
 
@@ -64,7 +64,12 @@ class Viewer:
         self._scans, self._options, self._most_megabytes = scans, options or Options(), most_megabytes
         self._sessions: dict[int, Session] = {}
         self._host = host
-        with redirect_stdout(StringIO()):  # viser prints a box around its addresses; our line says it
+        self._door = Door(host)
+        remove_abandoned_uploads()
+        with (
+            redirect_stdout(StringIO()),
+            self._door.hung(),
+        ):  # our line says it, not viser's box
             self.server = PrivateServer(host=host, port=port, label="Point2Node", verbose=False)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         self.server.gui.main_panel.dock_right()
@@ -78,9 +83,9 @@ class Viewer:
 
     @property
     def url(self) -> str:
-        """What to open in a browser on this machine."""
+        """What to open in a browser on this machine: the token in it opens the door."""
         shown = LOOPBACK[0] if self._host in EVERYWHERE else self._host
-        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}"
+        return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/?token={self._door.token}"
 
     def _welcome(self, client: viser.ClientHandle) -> None:
         server = self.server
@@ -93,6 +98,9 @@ class Viewer:
             lambda: client.client_id in server.get_clients(),
         )
         self._sessions[client.client_id] = session
+        if client.client_id not in server.get_clients():  # gone while the page was made: nobody will say so again
+            self._part_with(client)
+            return
         session.connect()
 
     def _part_with(self, client: viser.ClientHandle) -> None:

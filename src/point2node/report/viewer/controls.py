@@ -62,8 +62,7 @@ class Controls:
             "Open a scan: it is labelled here. Then click a point to see why it has its label."
         )
         self.scan = gui.add_dropdown("Scan", self.scans or ("none yet",), visible=len(self.scans) > 1)
-        self._upload_order = gui.add_markdown("", visible=False).order
-        self.upload = self._add_upload()
+        self.upload = gui.add_upload_button("Open a scan…", icon=viser.Icon.UPLOAD, mime_type=",".join(READABLE))
         self.status = gui.add_html("")  # no Markdown: viser runs what stands in braces there
         self.progress = gui.add_progress_bar(0, visible=False, animated=True)
         with gui.add_folder("View"):
@@ -93,17 +92,14 @@ class Controls:
         self.why.dock_left()
         self.why.set_width(WHY_WIDTH)
 
-    def _add_upload(self) -> viser.GuiUploadButtonHandle:
-        return self.client.gui.add_upload_button(
-            "Open a scan…", icon=viser.Icon.UPLOAD, mime_type=",".join(READABLE), order=self._upload_order
-        )
-
-    def take_upload(self) -> viser.UploadedFile:
-        """The file that was sent. The button keeps what it was given for as long as it is there: a new one follows."""
+    def take_upload(self) -> tuple[str, bytes]:
+        """Name and content of what was sent, once. The button would keep it in memory for as long as it is there; a
+        button that is removed leaves the notice that a file is being sent on the page forever.
+        """
         sent = self.upload.value
-        self.upload.remove()
-        self.upload = self._add_upload()
-        return sent
+        name, content = sent.name, sent.content
+        sent.name, sent.content = "", b""
+        return name, content
 
     def say(self, text: str) -> None:
         """One line below the buttons."""

@@ -6,7 +6,6 @@ import time
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import RLock
 
 import viser
@@ -27,7 +26,7 @@ from point2node.report.viewer.explanation_shapes import shape_explanation
 from point2node.report.viewer.picture import Picture
 from point2node.report.viewer.scan import Scan, place_scan
 from point2node.report.viewer.scene_view import SceneView
-from point2node.report.viewer.uploads import read_upload, shown_name
+from point2node.report.viewer.uploads import UploadFolder, read_upload, shown_name
 from point2node.report.viewer.workbench import Abandoned, Workbench
 
 OUR_MISTAKE = "Something went wrong in Point2Node: see the terminal."
@@ -57,7 +56,7 @@ class Session:
         self._client, self._workbench, self._controls = client, workbench, controls
         self._scans, self._most_megabytes, self._connected = scans, most_megabytes, connected
         self._picture = Picture(SceneView(client), controls)
-        self._folder = TemporaryDirectory(prefix="point2node-view-", ignore_cleanup_errors=True)
+        self._uploads = UploadFolder()
         self._lock = RLock()  # viser runs the callbacks of one visitor on several threads
         self._job = 0
         self._explainer: Explainer | None = None
@@ -81,10 +80,10 @@ class Session:
             controls.say("Open a scan to begin.")
 
     def close(self) -> None:
-        """The visitor has gone: what is being done for them ends at its next report."""
+        """The visitor has gone: what is being done for them ends at its next report, what they sent is removed."""
         with self._lock:
             self._job += 1
-        self._folder.cleanup()
+        self._uploads.remove()
 
     def open_listed(self) -> None:
         """Open and label the scan that is chosen in the list."""
@@ -95,15 +94,14 @@ class Session:
 
     def open_upload(self) -> None:
         """Open and label the file that the visitor sent."""
-        sent = self._controls.take_upload()
-        self._controls.upload.on_upload(lambda _: self.open_upload())
-        name, folder = shown_name(sent.name), Path(self._folder.name)
-        self._open(
-            name,
-            Path(name).suffix.lower(),
-            self._controls.first_options(),
-            lambda: read_upload(sent.name, sent.content, folder, self._most_megabytes),
-        )
+        with self._lock:
+            sent, content = self._controls.take_upload()
+        if not sent:
+            return  # a later one came before the first was taken: there is only the later
+        name, folder = shown_name(sent), self._uploads.path
+        options = self._controls.first_options()
+        read_it = partial(read_upload, sent, content, folder, self._most_megabytes)
+        self._open(name, Path(name).suffix.lower(), options, read_it)
 
     def read_again(self) -> None:
         """Label the same scan, read as the controls say now."""

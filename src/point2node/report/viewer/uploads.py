@@ -2,15 +2,50 @@
 
 from __future__ import annotations
 
+import os
+import stat
+from contextlib import suppress
 from pathlib import Path, PurePath
+from shutil import rmtree
+from tempfile import TemporaryDirectory, gettempdir
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import READABLE, read
-from point2node.data.files.replacing import replacing
+from point2node.data.files.replacing import lock, replacing
 
 MEGABYTE = 1_000_000
 LONGEST_NAME = 60
+PREFIX = "point2node-view-"
+LOCK = "in_use"
+
+
+class UploadFolder:
+    """A temporary folder for what one visitor sends; a lock in it tells that it is in use."""
+
+    def __init__(self) -> None:
+        self._folder = TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
+        self.path = Path(self._folder.name)
+        self._lock = (self.path / LOCK).open("wb")
+        lock(self._lock)
+
+    def remove(self) -> None:
+        """Remove it with all that is in it."""
+        self._lock.close()
+        self._folder.cleanup()
+
+
+def remove_abandoned_uploads() -> None:
+    """Remove the folders of servers that were killed: they are ours, and nobody holds their lock."""
+    for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
+        with suppress(OSError):  # gone by now, or without a lock: then it is being made, or is none of these
+            status = folder.lstat()
+            owner = os.getuid() if hasattr(os, "getuid") else status.st_uid  # Windows has no locks, either
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != owner:
+                continue
+            with (folder / LOCK).open("rb+") as stream:
+                if lock(stream):
+                    rmtree(folder, ignore_errors=True)
 
 
 def check_upload(name: str, size: int, most_megabytes: float) -> str:

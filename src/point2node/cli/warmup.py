@@ -1,0 +1,64 @@
+"""``point2node warmup``: compile now what the first ``predict`` would have to wait for."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from point2node.cli.progress import say_compiling
+
+if TYPE_CHECKING:  # numpy is imported by the command itself: --help stays quick
+    from point2node.core.point_cloud import PointCloud
+
+POINTS = 20_000
+ROOM = (4.0, 3.0, 2.5)
+"""Metres."""
+
+
+def warmup(
+    weights: Annotated[
+        str, typer.Option(help="Pretrained weights by name, a run folder or a .safetensors file.")
+    ] = "rooms",
+) -> None:
+    """Compile the kernels that 'predict' needs, and keep them on disk: on a new machine, or in a container's image.
+
+    Example: point2node warmup
+    """
+    from point2node.data.files import read, write
+    from point2node.engine.input_card import examine_cloud
+    from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.trained import load_trained
+    from point2node.geometry.compiling import compiling_announced
+    from point2node.report.scene_files import read_scene
+    from point2node.report.scene_page import to_scene_page
+
+    start = time.monotonic()
+    labeller = Labeller(load_trained(weights))
+    with compiling_announced(say_compiling), TemporaryDirectory(prefix="point2node-") as folder:
+        scan = Path(folder) / "scan.xyz"  # text: numbers in it are read by kernels, too
+        write(scan, _made_up_room())
+        cloud = read(scan)
+        for options in (Options(scale=1.0), Options(scale=1.0, color=False, thin=0.05)):
+            examine_cloud(cloud, labeller, options)
+            labelled = labeller(cloud, options)
+            to_scene_page(read_scene(labelled.write(Path(folder) / "scan_labelled.xyz")))
+    print(
+        f"ready in {time.monotonic() - start:.0f} s: the kernels that predict needs with {labeller.name!r} are compiled"
+    )
+
+
+def _made_up_room() -> PointCloud:
+    """Points on the floor, the ceiling and the walls of an empty room."""
+    import numpy as np
+
+    from point2node.core.point_cloud import PointCloud
+
+    random = np.random.default_rng(0)
+    xyz = random.uniform(0, ROOM, (POINTS, 3))
+    axis, side = random.integers(0, 3, POINTS), random.integers(0, 2, POINTS)
+    xyz[np.arange(POINTS), axis] = side * np.array(ROOM)[axis]
+    return PointCloud(np.round(xyz, 4), rgb=random.integers(0, 256, (POINTS, 3)))

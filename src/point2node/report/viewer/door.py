@@ -1,0 +1,158 @@
+"""Who may come in: only those with the printed link, from a page of this very server.
+
+Any page that a browser shows can open a WebSocket to this machine, and a name that an attacker owns can be made to
+lead here. So the token of the link is required, and ``Host`` and ``Origin`` have to be ours.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import logging
+import secrets
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http import HTTPStatus
+from http.cookies import CookieError, SimpleCookie
+from threading import Lock
+from typing import Any
+from urllib.parse import parse_qs, urlsplit
+
+import viser
+import websockets.asyncio.server
+from websockets import Headers
+from websockets.asyncio.server import ServerConnection
+from websockets.http11 import Request, Response
+
+LOOPBACK = ("127.0.0.1", "localhost", "::1")
+EVERYWHERE = ("0.0.0.0", "::")
+LONGEST_LINE = 200
+LINES_A_MINUTE = 20
+_starting = Lock()
+
+Answer = Callable[[ServerConnection, Request], Response | None]
+
+
+class Door:
+    """Checks every request before viser sees it.
+
+    Args:
+        host: the address that is listened on.
+    """
+
+    def __init__(self, host: str) -> None:
+        self.token = secrets.token_urlsafe(24)
+        self._host = host
+        self._cookie = "point2node-" + hashlib.sha256(self.token.encode()).hexdigest()[:8]
+        self._hung = False
+
+    @contextmanager
+    def hung(self) -> Iterator[None]:
+        """A server that viser starts inside asks this door. viser has no place for that, so its call is wrapped."""
+        serve = websockets.asyncio.server.serve
+
+        def guarded(handler: Any, *arguments: Any, process_request: Answer, **options: Any) -> Any:
+            self._hung = True
+            check = self._checked(process_request)
+            return serve(handler, *arguments, process_request=check, logger=_quiet_logger(), **options)
+
+        with _starting:
+            websockets.asyncio.server.serve = guarded  # type: ignore[assignment, misc]
+            try:
+                yield
+            finally:
+                websockets.asyncio.server.serve = serve  # type: ignore[misc]
+        if not self._hung:
+            raise RuntimeError("this version of viser starts its server in another way: it would be open to everybody")
+
+    def _checked(self, answer: Answer) -> Answer:
+        def check(connection: ServerConnection, request: Request) -> Response | None:
+            reason = self.refusal(request)
+            if reason:
+                return connection.respond(HTTPStatus.FORBIDDEN, f"{reason}\n")
+            response = answer(connection, request)
+            if response is not None:
+                response.headers["Set-Cookie"] = f"{self._cookie}={self.token}; HttpOnly; SameSite=Strict; Path=/"
+                response.headers["Referrer-Policy"] = "no-referrer"
+                response.headers["X-Frame-Options"] = "DENY"
+                response.headers["Cache-Control"] = "no-store"
+            return response
+
+        return check
+
+    def refusal(self, request: Request) -> str:
+        """Why a request is turned away; empty if it may come in."""
+        hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
+        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+            return "This server is known under another name."
+        if any(origin not in (f"http://{hosts[0]}", f"https://{hosts[0]}") for origin in origins):
+            return "Pages of other servers have no access."
+        if not self._knows_token(request):
+            return "Open the link that 'point2node view' has printed: it holds the token."
+        if "Upgrade" in request.headers and _protocols(request.headers) != [f"viser-v{viser.__version__}"]:
+            return "This page is of another version: load it again."  # viser would print what it is told
+        return ""
+
+    def _is_ours(self, host: str) -> bool:
+        """Whether this is a name of the address listened on; the port may be another one, of a tunnel."""
+        try:
+            name = (urlsplit(f"//{host}").hostname or "").lower()
+        except ValueError:
+            return False
+        if self._host in LOOPBACK:
+            return name in LOOPBACK
+        if self._host in EVERYWHERE:  # an attacker's page has a name, so a bare address is none
+            return name in {"localhost", socket.gethostname().lower(), socket.getfqdn().lower()} or _is_address(name)
+        return name == self._host.lower()
+
+    def _knows_token(self, request: Request) -> bool:
+        given = parse_qs(request.path.partition("?")[2]).get("token", [])
+        for cookies in request.headers.get_all("Cookie"):
+            try:
+                jar = SimpleCookie(cookies)
+            except CookieError:
+                continue
+            given += [jar[self._cookie].value] if self._cookie in jar else []
+        return any(secrets.compare_digest(one.encode(), self.token.encode()) for one in given)
+
+
+def _is_address(name: str) -> bool:
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def _protocols(headers: Headers) -> list[str]:
+    return [word.strip() for value in headers.get_all("Sec-WebSocket-Protocol") for word in value.split(",")]
+
+
+class BoundedLines(logging.Filter):
+    """One short line for each event, and not too many of them: strangers must not fill a disk with our log."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._minute, self._lines = 0, 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Shorten the record; False if it says nothing, or there were enough in this minute."""
+        if record.getMessage().startswith("opening handshake failed"):
+            return False  # somebody who speaks no HTTP
+        minute = int(time.monotonic() // 60)
+        self._minute, self._lines = minute, 1 if minute != self._minute else self._lines + 1
+        cause = f" ({record.exc_info[1]!r})" if record.exc_info else ""
+        line = "".join(letter if letter.isprintable() else "�" for letter in record.getMessage() + cause)
+        record.msg, record.args = line[:LONGEST_LINE], ()
+        record.exc_info = record.exc_text = record.stack_info = None
+        return self._lines <= LINES_A_MINUTE
+
+
+def _quiet_logger() -> logging.Logger:
+    """A logger for one server."""
+    logger = logging.Logger("point2node.view", logging.WARNING)
+    logger.parent = logging.getLogger()
+    logger.addFilter(BoundedLines())
+    return logger
