@@ -166,9 +166,9 @@ def test_the_correlations_stand_between_the_nodes_and_the_rest_of_the_network(na
     nodes = model._nodes(features, pyramid)
     assert nodes.shape == (2, model.plan.sizes(128)[model.node_level], model.node_channels)
     correlated = model.correlation(nodes, pyramid.correlation)
-    torch.testing.assert_close(model(features, pyramid), model._label(correlated, pyramid))
+    torch.testing.assert_close(model(features, pyramid), model._label(correlated, features, pyramid))
     model.correlation = None
-    torch.testing.assert_close(model(features, pyramid), model._label(nodes, pyramid))
+    torch.testing.assert_close(model(features, pyramid), model._label(nodes, features, pyramid))
 
 
 @pytest.mark.parametrize("name", PEERS)

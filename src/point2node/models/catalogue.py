@@ -15,6 +15,8 @@ from point2node.models.network import Network, Task
 from point2node.models.peers.dgcnn import build_dgcnn
 from point2node.models.peers.pointnet import build_pointnet
 from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
+from point2node.models.peers.pointnext_s import build_pointnext_s
+from point2node.models.peers.pointweb import build_pointweb
 from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.joint import JOINT, check_variant
@@ -63,6 +65,8 @@ PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
         "pointnet": build_pointnet,
         "pointnet2_ssg": build_pointnet2_ssg,
         "dgcnn": build_dgcnn,
+        "pointweb": build_pointweb,
+        "pointnext_s": build_pointnext_s,
     }
 )
 """The networks to compare with, each with the layers of its own paper and of one width."""
