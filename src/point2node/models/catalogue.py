@@ -12,7 +12,10 @@ import torch
 from point2node.core.errors import InputError, unknown_choice
 from point2node.models.layers import Head, count_parameters
 from point2node.models.network import Network, Task
+from point2node.models.peers.acnn import build_acnn
 from point2node.models.peers.dgcnn import build_dgcnn
+from point2node.models.peers.gacnet import build_gacnet
+from point2node.models.peers.pointconv import build_pointconv
 from point2node.models.peers.pointnet import build_pointnet
 from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
 from point2node.models.peers.pointnext_s import build_pointnext_s
@@ -66,10 +69,16 @@ PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
         "pointnet2_ssg": build_pointnet2_ssg,
         "dgcnn": build_dgcnn,
         "pointweb": build_pointweb,
+        "pointconv": build_pointconv,
+        "gacnet": build_gacnet,
+        "acnn": build_acnn,
         "pointnext_s": build_pointnext_s,
     }
 )
 """The networks to compare with, each with the layers of its own paper and of one width."""
+
+ONE_TASK: Mapping[str, Task] = MappingProxyType({"gacnet": "segmentation"})
+"""Networks whose papers have one task only."""
 
 MODELS: Mapping[str, Callable[[Size], Network]] = MappingProxyType({"point2node": build_point2node, **PEERS})
 
@@ -204,6 +213,8 @@ def list_models() -> Iterator[Entry]:
     choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
     for preset, size in PRESETS.items():
         for name, variant in choices:
+            if ONE_TASK.get(name, size.task) != size.task:
+                continue
             with torch.device("meta"):
                 model = create_model(name, preset=preset, variant=variant)
             parameters = count_parameters(model)
