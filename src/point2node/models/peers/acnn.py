@@ -85,7 +85,7 @@ def fit_normals(offsets: Tensor, queries: Tensor, points: Tensor) -> Tensor:
 
 
 def order_around(offsets: Tensor, normals: Tensor) -> Tensor:
-    """The order (B, P, K) of a ring's points (B, P, K, 3) counter-clockwise in the plane across the normal (Sec. 3.2).
+    """The order (B, P, K) of a ring's points (B, P, K, 3) counter-clockwise in the plane across the normal.
 
     Angles are counted from the outermost point; where the walk starts does not matter, as the ring is closed.
     """
@@ -98,7 +98,7 @@ def order_around(offsets: Tensor, normals: Tensor) -> Tensor:
 
 
 class AnnularConvolution(NormalisedDense):
-    """A convolution with a kernel of 3 around a closed ring: no end, and so no padding (Sec. 3.3)."""
+    """A convolution with a kernel of 3 around a closed ring: no end, and so no padding."""
 
     def __init__(self, in_channels: int, out_channels: int, slope: float = 0.0) -> None:
         super().__init__(KERNEL * in_channels, out_channels, slope)
@@ -109,7 +109,7 @@ class AnnularConvolution(NormalisedDense):
 
 
 class AnnularAbstraction(Abstraction):
-    """Rings of neighbours, ordered in the tangent plane, convolved around and pooled; rings side by side (Fig. 1)."""
+    """Rings of neighbours, ordered in the tangent plane, convolved around and pooled; rings side by side."""
 
     def __init__(self, rings: Sequence[Ring], in_channels: int) -> None:
         super().__init__()

@@ -75,7 +75,7 @@ class GraphAttention(nn.Module):
 
 
 class AttentionLayer(nn.Module):
-    """An MLP, the attention over the ball of each point, and an MLP of both (Sec. 3.2)."""
+    """An MLP, the attention over the ball of each point, and an MLP of both."""
 
     def __init__(self, row: Row, in_channels: int) -> None:
         super().__init__()
@@ -98,7 +98,7 @@ class AttentionLayer(nn.Module):
 
 class GacNet(Network):
     """A label for every point: a pyramid of graphs with attention, pooling between them, propagation back, and one more
-    attention over the logits, by position, input features and the logits themselves (Fig. 4).
+    attention over the logits, by position, input features and the logits themselves.
     """
 
     task = "segmentation"

@@ -63,7 +63,7 @@ def gaussian_density(points: Tensor, bandwidth: float) -> Tensor:
 
 
 class PointConv(nn.Module):
-    """F_out = Σ_k S(k) W(k) F_in(k) over the neighbours, in the efficient form (Eq. 4, Sec. 3.1 and 4).
+    """F_out = Σ_k S(k) W(k) F_in(k) over the neighbours, in the efficient form.
 
     W is an MLP of the offset, S one of the inverse density relative to the largest in the group. Its last layer is
     taken out of the sum: M (C_mid weights for each neighbour) ⊗ F_in is summed first, then one linear map H gives C.
@@ -92,7 +92,7 @@ class PointConv(nn.Module):
 
 
 class DensityAbstraction(Abstraction):
-    """Sampling, grouping, an MLP for each neighbour, then a PointConv over the group (Fig. 3)."""
+    """Sampling, grouping, an MLP for each neighbour, then a PointConv over the group."""
 
     def __init__(self, neighbours: int, bandwidth: float, in_channels: int, widths: Sequence[int]) -> None:
         super().__init__()
@@ -115,7 +115,7 @@ class DensityAbstraction(Abstraction):
 
 
 class Deconvolution(nn.Module):
-    """Interpolation, a PointConv among the level's own points, then the skip connection and an MLP (Fig. 4)."""
+    """Interpolation, a PointConv among the level's own points, then the skip connection and an MLP."""
 
     def __init__(self, bandwidth: float, in_channels: int, skip_channels: int, widths: Sequence[int]) -> None:
         super().__init__()

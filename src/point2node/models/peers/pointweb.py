@@ -25,7 +25,7 @@ HIDDEN = (32, 32)
 
 
 class AdaptiveFeatureAdjustment(nn.Module):
-    """F'_i = F_i + Σ_j f_imp(ΔF_ij) ⊙ ΔF_ij, with ΔF_ij = F_i − F_j for j ≠ i and F_i for j = i (Sec. 3.1, Eqs. 2-5).
+    """F'_i = F_i + Σ_j f_imp(ΔF_ij) ⊙ ΔF_ij, with ΔF_ij = F_i − F_j for j ≠ i and F_i for j = i.
 
     The sum runs over the group's own points: a locally fully-linked web. f_imp is an MLP that gives each channel of a
     pair its impact.
@@ -48,7 +48,7 @@ class AdaptiveFeatureAdjustment(nn.Module):
 
 
 class WebAbstraction(Abstraction):
-    """The K nearest points of each centre, adjusted by each other, then a PointNet (Sec. 3.2)."""
+    """The K nearest points of each centre, adjusted by each other, then a PointNet."""
 
     def __init__(self, neighbours: int, in_channels: int, widths: Sequence[int]) -> None:
         super().__init__()
