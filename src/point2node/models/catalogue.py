@@ -20,6 +20,7 @@ from point2node.models.peers.pointnet import build_pointnet
 from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
 from point2node.models.peers.pointnext_s import build_pointnext_s
 from point2node.models.peers.pointweb import build_pointweb
+from point2node.models.peers.spidercnn import build_spidercnn
 from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.joint import JOINT, check_variant
@@ -72,6 +73,7 @@ PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
         "pointconv": build_pointconv,
         "gacnet": build_gacnet,
         "acnn": build_acnn,
+        "spidercnn": build_spidercnn,
         "pointnext_s": build_pointnext_s,
     }
 )
