@@ -42,9 +42,12 @@ def small_network(task: str, variant: str, seed: int = 0) -> Point2Node:
 
 
 def small_peer(name: str, task: str, variant: str | None = None, seed: int = 0) -> Network:
-    """The same for a peer, whose layers have their paper's widths; its levels are those of a cloud of 128 points."""
+    """The same for a peer, whose layers have their paper's widths; its levels are those of a cloud of 128 points.
+
+    GACNet's are those of 256: it weighs by differences, and a level of one point has none.
+    """
     torch.manual_seed(seed)
-    size = replace(SIZES[task], points=128)
+    size = replace(SIZES[task], points=256 if name == "gacnet" else 128)
     network = PEERS[name](size)
     if variant is not None:
         network.correlate(DynamicNodeCorrelation(variant, network.node_channels, size.reduction), size.graph)

@@ -44,11 +44,16 @@ def test_the_classifier_correlates_480_channels():
         ("pointnet", 3_473_969, 3.5),  # as their papers and those that compare with them print it
         ("pointnet2_ssg", 1_472_360, 1.5),
         ("dgcnn", 1_809_320, 1.8),
+        ("pointnext_s", 1_373_512, 1.4),  # 1.374 in its release
     ],
 )
 def test_the_peers_have_the_published_sizes_on_modelnet40(peer, parameters, published):
     assert PUBLISHED["modelnet40", peer].parameters == parameters
     assert round(parameters / 1e6, 1) == published
+
+
+def test_pointnext_s_has_its_released_size_on_s3dis():
+    assert PUBLISHED["s3dis", "pointnext_s"].parameters == 792_237  # 0.792 M: rgb and height
 
 
 def test_macs_of_the_correlations_are_those_of_the_papers_formulas():

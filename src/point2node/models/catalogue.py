@@ -12,9 +12,15 @@ import torch
 from point2node.core.errors import InputError, unknown_choice
 from point2node.models.layers import Head, count_parameters
 from point2node.models.network import Network, Task
+from point2node.models.peers.acnn import build_acnn
 from point2node.models.peers.dgcnn import build_dgcnn
+from point2node.models.peers.gacnet import build_gacnet
+from point2node.models.peers.pointconv import build_pointconv
 from point2node.models.peers.pointnet import build_pointnet
 from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
+from point2node.models.peers.pointnext_s import build_pointnext_s
+from point2node.models.peers.pointweb import build_pointweb
+from point2node.models.peers.spidercnn import build_spidercnn
 from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.joint import JOINT, check_variant
@@ -63,9 +69,18 @@ PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
         "pointnet": build_pointnet,
         "pointnet2_ssg": build_pointnet2_ssg,
         "dgcnn": build_dgcnn,
+        "pointweb": build_pointweb,
+        "pointconv": build_pointconv,
+        "gacnet": build_gacnet,
+        "acnn": build_acnn,
+        "spidercnn": build_spidercnn,
+        "pointnext_s": build_pointnext_s,
     }
 )
 """The networks to compare with, each with the layers of its own paper and of one width."""
+
+ONE_TASK: Mapping[str, Task] = MappingProxyType({"gacnet": "segmentation"})
+"""Networks whose papers have one task only."""
 
 MODELS: Mapping[str, Callable[[Size], Network]] = MappingProxyType({"point2node": build_point2node, **PEERS})
 
@@ -200,6 +215,8 @@ def list_models() -> Iterator[Entry]:
     choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
     for preset, size in PRESETS.items():
         for name, variant in choices:
+            if ONE_TASK.get(name, size.task) != size.task:
+                continue
             with torch.device("meta"):
                 model = create_model(name, preset=preset, variant=variant)
             parameters = count_parameters(model)

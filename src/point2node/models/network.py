@@ -86,14 +86,14 @@ class Network(nn.Module, ABC):
         nodes = self._nodes(features, pyramid)  # V⁽⁰⁾
         if self.correlation is not None:
             nodes = self.correlation(nodes, pyramid.correlation)  # V⁽³⁾
-        return self._label(nodes, pyramid)
+        return self._label(nodes, features, pyramid)
 
     @abstractmethod
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """The nodes (B, nodes, C) of input that has been checked."""
 
     @abstractmethod
-    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """Nodes (B, nodes, C) → logits."""
 
     def macs(self, points: int) -> int:

@@ -98,7 +98,7 @@ class DgcnnSegmenter(Dgcnn):
         whole = self.embedding(local).max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
         return self.head.lead(torch.cat([whole, local], dim=-1))
 
-    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, classes)."""
         return self.head.finish(nodes)
 
@@ -120,7 +120,7 @@ class DgcnnClassifier(Dgcnn):
         """(B, N, 512), in front of the embedding that is pooled."""
         return self._local(features, pyramid)
 
-    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, classes)."""
         embedded = self.embedding(nodes)
         return self.head(torch.cat([embedded.max(dim=1).values, embedded.mean(dim=1)], dim=-1))

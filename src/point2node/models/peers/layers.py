@@ -38,8 +38,14 @@ class NormalisedDense(Dense):
 class Mlp(nn.Sequential):
     """The same layers for every point, one after the other: the papers' mlp(…)."""
 
-    def __init__(self, in_channels: int, widths: Sequence[int], slope: float = 0.0) -> None:
-        super().__init__(*(NormalisedDense(*pair, slope) for pair in pairwise((in_channels, *widths))))
+    def __init__(
+        self,
+        in_channels: int,
+        widths: Sequence[int],
+        slope: float = 0.0,
+        layer: type[NormalisedDense] = NormalisedDense,
+    ) -> None:
+        super().__init__(*(layer(*pair, slope) for pair in pairwise((in_channels, *widths))))
 
     def lead(self, x: Tensor) -> Tensor:
         """Through every layer but the last."""

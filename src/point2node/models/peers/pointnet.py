@@ -101,7 +101,7 @@ class PointNetSegmenter(PointNet):
         whole = self.second(local).max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
         return self.head.lead(torch.cat([local, whole], dim=-1))
 
-    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, classes)."""
         return self.head.finish(nodes)
 
@@ -121,7 +121,7 @@ class PointNetClassifier(PointNet):
         """(B, N, 128), in front of the layer whose maximum is taken."""
         return self.second.lead(self._aligned(features, pyramid))
 
-    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, classes)."""
         return self.head(self.second.finish(nodes).max(dim=1).values)
 

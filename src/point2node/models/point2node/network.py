@@ -55,7 +55,7 @@ class Point2NodeSegmenter(Point2Node):
 
     task = "segmentation"
 
-    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, classes)."""
         return self.head(nodes)
 
@@ -66,7 +66,7 @@ class Point2NodeClassifier(Point2Node):
     task = "classification"
     loss: Loss = "nodes"
 
-    def _label(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """Where the loss is taken at the nodes, in training logits of every node (B, nodes, classes), each to be
         compared with the cloud's label; otherwise the head's features are averaged over the nodes first: (B, classes).
         """
