@@ -1,5 +1,6 @@
 """The documents stay true: equation lines, figures, links, Python blocks."""
 
+import json
 import re
 import subprocess
 import sys
@@ -79,3 +80,12 @@ def test_every_python_block_runs(document, tmp_path, monkeypatch):
     namespace = {}
     for block in re.findall(r"```python\n(.*?)```", document.read_text(), re.S):
         exec(block, namespace)
+
+
+def test_the_table_of_objects_is_that_of_the_last_run():
+    from benchmarks.objects import RESULTS, markdown
+    from point2node.report.objects import Match
+
+    matches = json.loads(RESULTS.read_text())["matches"]
+    results = {name: {kind: Match(**counts) for kind, counts in found.items()} for name, found in matches.items()}
+    assert markdown(results) in (ROOT / "docs/objects.md").read_text()

@@ -18,6 +18,7 @@ from point2node.cli.doctor import doctor
 from point2node.cli.evaluate import evaluate
 from point2node.cli.export import export
 from point2node.cli.models import models
+from point2node.cli.objects import objects
 from point2node.cli.predict import predict
 from point2node.cli.prepare import prepare
 from point2node.cli.report import report
@@ -72,6 +73,7 @@ def point2node(
 app.command()(demo)
 app.command()(predict)
 app.command()(classify)
+app.command()(objects)
 app.command()(models)
 app.command()(prepare)
 app.command()(doctor)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -76,6 +77,18 @@ def read_scene(
     )
 
 
+def read_scene_in_metres(path: Path, truth: Path | None = None, classes: str | None = None) -> LabelledScene:
+    """The same with coordinates in metres, by the scale that the scan was labelled with."""
+    scene = read_scene(path, truth, classes)
+    sidecar = None if classes else read_sidecar(path)
+    return scene if sidecar is None else replace(scene, xyz=scene.xyz * _scale(sidecar))
+
+
+def _scale(sidecar: LabelSidecar) -> float:
+    scale = sidecar.protocol.get("scale")
+    return float(scale) if isinstance(scale, int | float) and scale > 0 else 1.0
+
+
 def _upright(xyz: Array, sidecar: LabelSidecar | None) -> tuple[Array, list[str]]:
     """Coordinates to look at: z upwards, without points that stray; and what was done about that."""
     remarks = []
@@ -83,8 +96,7 @@ def _upright(xyz: Array, sidecar: LabelSidecar | None) -> tuple[Array, list[str]
     if up != "z" and up in UPWARDS:
         xyz = xyz @ UPWARDS[up].T
         remarks.append(f"The scan's {up} points upwards: it is shown upright, with coordinates turned accordingly.")
-    scale = sidecar.protocol.get("scale") if sidecar is not None else None
-    far = strays(xyz, float(scale) if isinstance(scale, int | float) and scale > 0 else 1.0)
+    far = strays(xyz, 1.0 if sidecar is None else _scale(sidecar))
     if far.any():
         xyz = np.where(far[:, None], np.nan, xyz)
         remarks.append(f"{int(far.sum()):,} points lie far outside the rest: they are not shown.")

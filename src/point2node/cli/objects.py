@@ -1,0 +1,62 @@
+"""``point2node objects``: what is in a labelled scan, object by object."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from point2node.core.errors import InputError
+
+
+def objects(
+    labelled: Annotated[Path, typer.Argument(metavar="LABELLED", help="A labelled point cloud.")],
+    out: Annotated[
+        Path | None, typer.Option(help="The folder for the results; by default LABELLED_objects next to it.")
+    ] = None,
+    truth: Annotated[
+        Path | None, typer.Option(help="The same points with true labels and instances: prints precision and recall.")
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Of a scan without its .classes.json: s3dis, scannet or a YAML file of classes.")
+    ] = None,
+    parts: Annotated[bool, typer.Option("--parts", help="Also write each object as a point cloud.")] = False,
+) -> None:
+    """List the furniture, doors, windows … of a labelled scan with boxes, and its walls, floor and ceiling with areas.
+
+    Writes objects.json, objects.csv, boxes.ply and boxes.obj, in metres.
+
+    Example: point2node objects labelled/scan_labelled.ply
+    """
+    from point2node.data.files import read
+    from point2node.engine.scan_labelling import make_folder
+    from point2node.report.object_files import write_objects
+    from point2node.report.objects import find_objects, match_objects
+    from point2node.report.planes import find_planes
+    from point2node.report.scene_files import read_scene_in_metres
+
+    scene = read_scene_in_metres(labelled, truth, classes)
+    instances = None if truth is None else read(truth).instance
+    if truth is not None and instances is None:
+        raise InputError(truth, expected="a cloud with a field 'instance'", found="none")
+    found, planes = find_objects(scene), find_planes(scene)
+    folder = out or labelled.with_name(f"{labelled.stem}_objects")
+    make_folder(folder)
+    write_objects(folder, scene, found, planes, parts=parts)
+    counts = Counter(one.kind.name for one in found)
+    print(f"{len(found)} objects: " + (", ".join(f"{n} {name}" for name, n in counts.most_common()) or "none"))
+    for kind in ("floor", "ceiling", "wall"):
+        areas = [plane.area for plane in planes if plane.kind == kind]
+        if areas:
+            print(f"{kind}: {sum(areas):.1f} m² seen, {len(areas)} plane{'s' * (len(areas) > 1)}")
+    if instances is not None:
+        assert scene.truth is not None
+        for name, match in match_objects(found, scene.classes, scene.truth, instances.astype("int64")).items():
+            if match.true or match.found:
+                print(
+                    f"{name}: {match.true} true, {match.found} found, precision {100 * match.precision:.0f} %, "
+                    f"recall {100 * match.recall:.0f} % at an IoU of 0.5"
+                )
+    print(f"written: {folder}")

@@ -1,0 +1,74 @@
+"""Upright boxes: a rectangle on the floor, turned as the points ask for, and the heights between them."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+STRAY = 0.0025
+"""The share of points that may lie beyond each side of a box: noise, and labels that are wrong."""
+MOST_POINTS = 2000
+"""Points that decide how a box is turned."""
+CORNERS = np.array([(x, y, z) for z in (-1, 1) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]) / 2
+TRIANGLES = np.array(
+    [(0, 2, 1), (0, 3, 2), (4, 5, 6), (4, 6, 7)]
+    + [triangle for a, b in ((0, 1), (1, 2), (2, 3), (3, 0)) for triangle in ((a, b, b + 4), (a, b + 4, a + 4))],
+    np.int32,
+)
+"""The faces of ``corners``, seen from outside counter-clockwise."""
+
+
+@dataclass(frozen=True)
+class UprightBox:
+    """A box that stands upright; lengths in the unit of the points."""
+
+    centre: tuple[float, float, float]
+    size: tuple[float, float, float]
+    """Length, width and height; the length is the longer side."""
+    yaw: float
+    """The angle of the longer side with the x axis, from 0 to below π."""
+
+    @property
+    def corners(self) -> Floats:
+        """(8, 3): the four below counter-clockwise, then the four above."""
+        return CORNERS * self.size @ turn(self.yaw).T + self.centre
+
+    def is_over(self, place: Floats) -> bool:
+        """Whether a place lies above, below or in the box."""
+        along, across, _ = (place - self.centre) @ turn(self.yaw)
+        return 2 * abs(along) <= self.size[0] and 2 * abs(across) <= self.size[1]
+
+
+def upright_box(xyz: NDArray[np.floating]) -> UprightBox:
+    """The box of least floor area around points (N, 3), a few strays aside."""
+    middle = xyz.mean(axis=0)
+    local = np.asarray(xyz - middle, np.float64)
+    sample = local[:: -(-len(local) // MOST_POINTS), :2]
+    rough = _best_angle(sample, np.radians(np.arange(0, 90, 1.0)))
+    yaw = _best_angle(sample, rough + np.radians(np.arange(-1, 1, 0.1)))
+    turned = local @ turn(yaw)
+    low, high = np.quantile(turned, [STRAY, 1 - STRAY], axis=0)
+    x, y, z = turn(yaw) @ ((low + high) / 2) + middle
+    length, width, height = (high - low).tolist()
+    if width > length:
+        length, width, yaw = width, length, yaw + math.pi / 2
+    return UprightBox((float(x), float(y), float(z)), (length, width, height), yaw % math.pi)
+
+
+def turn(yaw: float) -> Floats:
+    """The matrix (3, 3) that turns about the vertical."""
+    cos, sin = math.cos(yaw), math.sin(yaw)
+    return np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+
+
+def _best_angle(xy: Floats, angles: Floats) -> float:
+    """The first of the angles at which the area is least, to a thousandth: rounding must not turn a box."""
+    along = np.outer(np.cos(angles), xy[:, 0]) + np.outer(np.sin(angles), xy[:, 1])
+    across = np.outer(np.cos(angles), xy[:, 1]) - np.outer(np.sin(angles), xy[:, 0])
+    sides = [np.subtract(*np.quantile(part, [1 - STRAY, STRAY], axis=1)) for part in (along, across)]
+    areas = (sides[0] + 1e-3) * (sides[1] + 1e-3)  # a millimetre: lines have an area, too
+    return float(angles[np.argmax(areas <= areas.min() * 1.001)])
