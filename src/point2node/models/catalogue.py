@@ -15,6 +15,7 @@ from point2node.models.network import Network, Task
 from point2node.models.peers.acnn import build_acnn
 from point2node.models.peers.dgcnn import build_dgcnn
 from point2node.models.peers.gacnet import build_gacnet
+from point2node.models.peers.kcnet import build_kcnet
 from point2node.models.peers.pointconv import build_pointconv
 from point2node.models.peers.pointnet import build_pointnet
 from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
@@ -74,6 +75,7 @@ PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
         "gacnet": build_gacnet,
         "acnn": build_acnn,
         "spidercnn": build_spidercnn,
+        "kcnet": build_kcnet,
         "pointnext_s": build_pointnext_s,
     }
 )

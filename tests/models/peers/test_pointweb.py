@@ -15,7 +15,7 @@ def test_every_pair_of_a_group_exchanges_features_as_printed():
             total = F[i].clone()
             for j in range(4):
                 difference = F[i] if i == j else F[i] - F[j]
-                impact = layer.impact(layer.hidden(difference[None]))[0]
+                impact = layer.impact(layer.second(layer.first(difference[None])))[0]
                 total += impact * difference
             torch.testing.assert_close(adjusted[0, p, i], total)
 

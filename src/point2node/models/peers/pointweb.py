@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from point2node.models.layers import Head, gather_nodes
 from point2node.models.peers.hierarchy import (
@@ -20,8 +21,8 @@ from point2node.models.peers.layers import Mlp, NormalisedDense, join_features
 from point2node.models.peers.pointnet2_ssg import CLASSIFIER, PROPAGATION, SEGMENTER, WHOLE, Ball, SetAbstraction
 from point2node.models.sizes import Size
 
-HIDDEN = (32, 32)
-"""Widths of the impact function's hidden layers."""
+HIDDEN = 32
+"""Width of the impact function's two hidden layers."""
 
 
 class AdaptiveFeatureAdjustment(nn.Module):
@@ -33,18 +34,35 @@ class AdaptiveFeatureAdjustment(nn.Module):
 
     def __init__(self, channels: int) -> None:
         super().__init__()
-        self.hidden = Mlp(channels, HIDDEN)
-        self.impact = nn.Linear(HIDDEN[-1], channels)
+        self.first = NormalisedDense(channels, HIDDEN)
+        self.second = NormalisedDense(HIDDEN, HIDDEN)
+        self.impact = nn.Linear(HIDDEN, channels)
 
     def forward(self, group: Tensor) -> Tensor:
         """Features of the points of each group (B, P, K, C) → adjusted ones (B, P, K, C)."""
-        own = torch.eye(group.shape[2], dtype=group.dtype, device=group.device)[..., None]  # (K, K, 1)
-        difference = group[:, :, :, None] * (1 + own) - group[:, :, None]  # (B, P, K, K, C)
-        return group + (self.impact(self.hidden(difference)) * difference).sum(dim=3)
+        h = self.first.activate(differences(group @ self.first.linear.weight.T))  # linear: once a point, not a pair
+        h = self.second(h)  # (B, P, K, K, 32)
+        # tensors of K × K × C are made again in the backward pass, cloud by cloud: kept, they would take gigabytes
+        clouds = (checkpoint(self.exchange, *cloud, use_reentrant=False) for cloud in zip(group, h, strict=True))
+        return group + torch.stack(list(clouds))
+
+    def exchange(self, group: Tensor, h: Tensor) -> Tensor:
+        """What the points of a cloud's groups (P, K, C) take over, by hidden features of their pairs (P, K, K, 32)."""
+        return (self.impact(h) * differences(group)).sum(dim=-2)
 
     def macs(self, pairs: int) -> int:
         """Multiply-accumulates for ``pairs`` pairs of points."""
-        return self.hidden.macs(pairs) + pairs * (self.impact.in_features + 1) * self.impact.out_features
+        return (
+            self.first.macs(pairs)
+            + self.second.macs(pairs)
+            + pairs * (self.impact.in_features + 1) * self.impact.out_features
+        )
+
+
+def differences(group: Tensor) -> Tensor:
+    """ΔF_ij of all pairs of each group: (…, K, C) → (…, K, K, C)."""
+    own = torch.eye(group.shape[-2], dtype=group.dtype, device=group.device)[..., None]  # (K, K, 1)
+    return group[..., :, None, :] * (1 + own) - group[..., None, :, :]
 
 
 class WebAbstraction(Abstraction):
