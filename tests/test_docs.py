@@ -89,3 +89,9 @@ def test_the_table_of_objects_is_that_of_the_last_run():
     matches = json.loads(RESULTS.read_text())["matches"]
     results = {name: {kind: Match(**counts) for kind, counts in found.items()} for name, found in matches.items()}
     assert markdown(results) in (ROOT / "docs/objects.md").read_text()
+
+
+def test_the_table_of_plans_is_that_of_the_last_run():
+    from benchmarks.plan import RESULTS, markdown
+
+    assert markdown(json.loads(RESULTS.read_text())) in (ROOT / "docs/plan.md").read_text()

@@ -19,6 +19,7 @@ from point2node.cli.evaluate import evaluate
 from point2node.cli.export import export
 from point2node.cli.models import models
 from point2node.cli.objects import objects
+from point2node.cli.plan import plan
 from point2node.cli.predict import predict
 from point2node.cli.prepare import prepare
 from point2node.cli.report import report
@@ -74,6 +75,7 @@ app.command()(demo)
 app.command()(predict)
 app.command()(classify)
 app.command()(objects)
+app.command()(plan)
 app.command()(models)
 app.command()(prepare)
 app.command()(doctor)

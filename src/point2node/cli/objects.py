@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from pathlib import Path
 from typing import Annotated
@@ -55,8 +56,9 @@ def objects(
         assert scene.truth is not None
         for name, match in match_objects(found, scene.classes, scene.truth, instances.astype("int64")).items():
             if match.true or match.found:
-                print(
-                    f"{name}: {match.true} true, {match.found} found, precision {100 * match.precision:.0f} %, "
-                    f"recall {100 * match.recall:.0f} % at an IoU of 0.5"
-                )
+                shares = [
+                    f"{what} –" if math.isnan(share) else f"{what} {100 * share:.0f} %"
+                    for what, share in (("precision", match.precision), ("recall", match.recall))
+                ]
+                print(f"{name}: {match.true} true, {match.found} found, {', '.join(shares)} at an IoU of 0.5")
     print(f"written: {folder}")

@@ -37,6 +37,9 @@ class RoomDescription:
     """"panoramic", "laser" or "handheld"."""
     styles: tuple[str, ...]
     """The style of each piece, e.g. "chair/swivel"."""
+    outline: tuple[tuple[float, float], ...]
+    """Its corners counter-clockwise, before the room is put somewhere into a building."""
+    height: float
 
 
 def generate_room(
@@ -73,7 +76,8 @@ def describe_room(
     """Layout, scanner and styles of the room that ``generate_room`` gives for the same arguments; not scanned."""
     settings = settings or RoomSettings()
     scene = build_scene(_generators(seed, index, styles, settings)[0], styles, settings)
-    return RoomDescription(scene.layout, scene.scanner, scene.styles)
+    outline = tuple((float(x), float(y)) for x, y in scene.outline)
+    return RoomDescription(scene.layout, scene.scanner, scene.styles, outline, float(scene.height))
 
 
 def _generators(seed: int, index: int, styles: str, settings: RoomSettings) -> list[Generator]:

@@ -1,0 +1,43 @@
+"""``point2node plan``: the floor plan of a labelled room."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from point2node.core.errors import InputError
+
+
+def plan(
+    labelled: Annotated[Path, typer.Argument(metavar="LABELLED", help="A labelled point cloud of a room.")],
+    out: Annotated[
+        list[Path] | None,
+        typer.Option(help="A file that ends in .svg, .dxf or .json; may be given several times [LABELLED_plan.svg]."),
+    ] = None,
+    classes: Annotated[
+        str | None, typer.Option(help="Of a scan without its .classes.json: s3dis, scannet or a YAML file of classes.")
+    ] = None,
+) -> None:
+    """Draw the floor plan of a labelled room: outline, walls, doors, windows, furniture, with area and height.
+
+    Example: point2node plan labelled/scan_labelled.ply --out plan.svg --out plan.dxf
+    """
+    from point2node.data.files.replacing import check_writable
+    from point2node.report.floor_plan import draw_plan
+    from point2node.report.plan_files import WRITERS, write_plan
+    from point2node.report.scene_files import read_scene_in_metres
+
+    targets = out or [labelled.with_name(f"{labelled.stem}_plan.svg")]
+    for target in targets:
+        if target.suffix.lower() not in WRITERS:
+            raise InputError("--out", expected=f"a file that ends in {', '.join(WRITERS)}", found=str(target))
+        check_writable(target)
+    drawn = draw_plan(read_scene_in_metres(labelled, classes=classes), str(labelled))
+    for target in targets:
+        write_plan(drawn, target)
+    height = "" if drawn.height is None else f", {drawn.height:.2f} m high"
+    counts = ", ".join(f"{sum(one.kind == kind for one in drawn.openings)} {kind}s" for kind in ("door", "window"))
+    print(f"{drawn.area:.2f} m², perimeter {drawn.perimeter:.2f} m{height}; {len(drawn.walls)} walls, {counts}")
+    print(f"written: {', '.join(str(target) for target in targets)}")
