@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -61,7 +62,8 @@ def read_scene(
             found=f"the value {strange[0]}",
             remedy="Name the list with --classes.",
         )
-    xyz, shown = _upright(cloud.xyz, sidecar)
+    scale = _scale(sidecar)
+    xyz, shown = _upright(cloud.xyz, sidecar, scale)
     return LabelledScene(
         name=as_text(path.stem),
         xyz=xyz,
@@ -73,21 +75,31 @@ def read_scene(
         truth=true,
         notes=_notes(path, truth, sidecar),
         remarks=(*remarks, *shown),
+        scale=scale,
     )
 
 
-def _upright(xyz: Array, sidecar: LabelSidecar | None) -> tuple[Array, list[str]]:
+def _scale(sidecar: LabelSidecar | None) -> float | None:
+    """Metres in one unit of the cloud, as it was labelled."""
+    scale = sidecar.protocol.get("scale") if sidecar is not None else None
+    if isinstance(scale, int | float) and math.isfinite(scale) and scale > 0:
+        return float(scale)
+    return None
+
+
+def _upright(xyz: Array, sidecar: LabelSidecar | None, scale: float | None) -> tuple[Array, list[str]]:
     """Coordinates to look at: z upwards, without points that stray; and what was done about that."""
     remarks = []
     up = str(sidecar.protocol.get("up", "z")) if sidecar is not None else "z"
     if up != "z" and up in UPWARDS:
         xyz = xyz @ UPWARDS[up].T
         remarks.append(f"The scan's {up} points upwards: it is shown upright, with coordinates turned accordingly.")
-    scale = sidecar.protocol.get("scale") if sidecar is not None else None
-    far = strays(xyz, float(scale) if isinstance(scale, int | float) and scale > 0 else 1.0)
+    far = strays(xyz, scale or 1.0)
     if far.any():
         xyz = np.where(far[:, None], np.nan, xyz)
         remarks.append(f"{int(far.sum()):,} points lie far outside the rest: they are not shown.")
+    if scale not in (None, 1.0):
+        remarks.append(f"Coordinates are the file's own: one unit is {scale:g} m.")
     return xyz, remarks
 
 
