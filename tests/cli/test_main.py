@@ -68,7 +68,15 @@ def test_a_lost_process_is_one_line_on_stderr_and_exit_code_1():
     assert line.endswith("(Connection closed by peer)")
 
 
-def test_an_interruption_is_one_line_on_stderr_and_exit_code_130():
-    result = run_command_that_raises(KeyboardInterrupt())
+def interrupted_kernel():
+    """What comes out of compiled code in which Ctrl+C was pressed."""
+    error = SystemError("returned a result with an exception set")
+    error.__cause__ = KeyboardInterrupt()
+    return error
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), interrupted_kernel()])
+def test_an_interruption_is_one_line_on_stderr_and_exit_code_130(error):
+    result = run_command_that_raises(error)
     assert result.exit_code == 130
     assert result.stderr == "point2node: stopped\n"

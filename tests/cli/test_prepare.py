@@ -219,3 +219,18 @@ def test_workers_do_not_outlive_a_killed_parent(tmp_path):
     while any(Path("/proc", child).exists() for child in children) and time.monotonic() < deadline:
         time.sleep(0.1)
     assert not any(Path("/proc", child).exists() for child in children)
+
+
+def test_classes_are_proposed_and_then_used(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_own_cloud(tmp_path / "scans/a.ply", [2, 5, 6])
+    result = run("folder", "scans", "--propose-classes")
+    assert result.exit_code == 0, result.output
+    assert "classes.yaml: 3 label values" in result.stdout
+    assert run("folder", "scans", "--classes", "classes.yaml", "--out", "store", "--workers", 1).exit_code == 0
+    listed = ("scans", "--classes", "classes.yaml")
+    for words in (("scans", "--propose-classes", "--out", "x"), ("--propose-classes",), listed):
+        refused = run("folder", *words)
+        assert refused.exit_code == 2
+        assert len(refused.stderr.splitlines()) == 1
+    assert run("rooms", "--propose-classes").exit_code == 2

@@ -55,6 +55,16 @@ def test_a_scan_whose_y_points_upwards_is_shown_upright(tmp_path):
     assert "y points upwards" in scene.remarks[0]
 
 
+@pytest.mark.parametrize(("scale", "known"), [(1.0, 1.0), (0.001, 0.001), ("1", None), (0, None), (None, None)])
+def test_the_unit_is_that_of_the_labelling_and_an_unusual_one_is_told(tmp_path, scale, known):
+    path = write_cloud(tmp_path / "wood.ply", [5, 2, 2, 5])
+    write_sidecar(path, protocol={"scale": scale})
+    scene = read_scene(path)
+    assert scene.scale == known
+    assert scene[np.array([0])].scale == known
+    assert ("one unit is 0.001 m" in " ".join(scene.remarks)) == (known == 0.001)
+
+
 def test_truth_is_read_by_the_values_of_the_same_classes(tmp_path):
     path = write_cloud(tmp_path / "wood_labelled.ply", [5, 2, 2, 5])
     write_sidecar(path)

@@ -143,3 +143,13 @@ def visible(page):
     """The words of a page without its script, style and data."""
     bare = re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.S)
     return " ".join(unescape(re.sub(r"<[^>]*>", " ", bare)).split())
+
+
+@pytest.mark.parametrize(
+    ("scale", "size", "unit"),
+    [(None, "4.0 × 6.0 × 3.0 ·", ""), (1.0, "4.0 × 6.0 × 3.0 m", " m"), (0.1, "0.4 × 0.6 × 0.3 m", "")],
+)
+def test_the_size_is_in_metres_where_the_unit_is_known(scale, size, unit):
+    page = to_scene_page(box_room(scale=scale))
+    assert size in unescape(page)
+    assert embedded(page)[0]["unit"] == unit

@@ -70,6 +70,14 @@ def test_calibrated_weights_decide_alike_and_score_as_calibration_said(run):
     assert scored["oa"] == pytest.approx(evaluate(run)["oa"], abs=0.02)  # only the mean of several votes may differ
 
 
+@pytest.mark.parametrize(("temperature", "worse"), [(1.0, False), (0.1, True)])
+def test_a_calibration_that_makes_things_worse_is_warned_about(run, monkeypatch, temperature, worse):
+    monkeypatch.setattr("point2node.engine.calibrating.TemperatureSearch.best", temperature)
+    result = point2node("calibrate", run)
+    assert result.exit_code == 0, result.output
+    assert ("warning: the calibration error grew" in result.stderr) == worse
+
+
 def test_calibrated_weights_keep_the_votes_that_they_were_calibrated_with(run):
     result = point2node("calibrate", run, "--votes", "2")
     assert result.exit_code == 0, result.output

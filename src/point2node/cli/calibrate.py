@@ -65,6 +65,9 @@ def calibrate(
         f"temperature {result['temperature']:.3f}: expected calibration error {before:.2f} % before, {after:.2f} % "
         f"after{where}"
     )
+    if after > before:
+        why = "the temperature fits single votes, not their mean, or there was too little to fit it on"
+        tell([f"warning: the calibration error grew: {why}. Use the weights as they were, or calibrate on more data."])
     print(f"written: {trained.run.calibrated}, {CALIBRATION}, reliability.png")
 
 

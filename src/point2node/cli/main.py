@@ -26,7 +26,7 @@ from point2node.cli.report import report
 from point2node.cli.train import train
 from point2node.cli.view import view
 from point2node.cli.warmup import warmup
-from point2node.core.errors import InputError, LostProcessError
+from point2node.core.errors import InputError, LostProcessError, is_interruption
 
 
 class OneLineErrors(typer.core.TyperGroup):
@@ -41,7 +41,9 @@ class OneLineErrors(typer.core.TyperGroup):
         except InputError as error:
             print(f"point2node: {error}", file=sys.stderr)
             raise typer.Exit(code=2) from None
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, SystemError) as error:
+            if not is_interruption(error):
+                raise
             print("point2node: stopped", file=sys.stderr)
             raise typer.Exit(code=130) from None
         except LostProcessError as error:

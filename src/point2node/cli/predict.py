@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from point2node.cli.progress import progress, say_compiling
-from point2node.core.errors import InputError
+from point2node.core.errors import InputError, is_interruption
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.core.point_cloud import PointCloud
@@ -137,7 +137,9 @@ def predict(
                         raise
                     outcomes["failed"] += 1
                     _say(f"point2node: {error}")
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interruption(error):
+            raise
         _say(f"point2node: stopped; {outcomes.total()} of {len(jobs)} scans are done, the same command does the others")
         raise typer.Exit(code=130) from None
     if len(jobs) > 1:

@@ -36,7 +36,13 @@ class Axis(StrEnum):
 
 
 ROOMS = 100
-BELONGS_TO = {"--repairs": Kind.s3dis, "--classes": Kind.folder, "--rooms": Kind.rooms, "--up": Kind.modelnet}
+BELONGS_TO = {
+    "--repairs": Kind.s3dis,
+    "--classes": Kind.folder,
+    "--propose-classes": Kind.folder,
+    "--rooms": Kind.rooms,
+    "--up": Kind.modelnet,
+}
 """Which data set an option is for; any other refuses it."""
 
 
@@ -44,13 +50,16 @@ def prepare(
     dataset: Annotated[Kind, typer.Argument(help="Which data set; 'folder': your own labelled clouds.")],
     root: Annotated[Path | None, typer.Argument(help="Where it is, or a pattern (folder); not for 'rooms'.")] = None,
     *,
-    out: Annotated[Path, typer.Option(help="The folder to make or bring up to date.")],
+    out: Annotated[Path | None, typer.Option(help="The folder to make or bring up to date.")] = None,
     repairs: Annotated[Path | None, typer.Option(help="Corrected files from 'doctor --repair' (s3dis).")] = None,
     skip_damaged: Annotated[
         bool, typer.Option("--skip-damaged", help="Leave damaged lines or files out and list them in the manifest.")
     ] = False,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
     classes: Annotated[Path | None, typer.Option(help="Your class list in YAML (folder).")] = None,
+    propose_classes: Annotated[
+        bool, typer.Option("--propose-classes", help="Only write a class list to start from, classes.yaml (folder).")
+    ] = False,
     seed: Annotated[int, typer.Option(min=0, help="Chooses the random split, and the rooms.")] = 0,
     rooms: Annotated[int | None, typer.Option(min=1, help="How many to generate (rooms); 100 by default.")] = None,
     up: Annotated[Axis | None, typer.Option(help="The vertical axis, where a release is unusual (modelnet).")] = None,
@@ -62,7 +71,21 @@ def prepare(
     from point2node.data.preparation import prepare as prepare_store
     from point2node.data.refusals import refusals_named
 
-    _refuse_strangers(dataset, {"--repairs": repairs, "--classes": classes, "--rooms": rooms, "--up": up})
+    _refuse_strangers(
+        dataset,
+        {
+            "--repairs": repairs,
+            "--classes": classes,
+            "--propose-classes": propose_classes or None,
+            "--rooms": rooms,
+            "--up": up,
+        },
+    )
+    if propose_classes:
+        _propose(root, classes or Path("classes.yaml"), out)
+        return
+    if out is None:
+        raise InputError("--out", expected="the folder of the store", found="none")
     with refusals_named(root or out):
         found = _find(dataset, root, out=out, repairs=repairs, classes=classes, seed=seed, rooms=rooms, up=up)
     try:
@@ -72,6 +95,18 @@ def prepare(
         print("point2node: stopped; the same command goes on from here.", file=sys.stderr)
         raise typer.Exit(code=130) from None
     _print_summary(prepared, out)
+
+
+def _propose(root: Path | None, target: Path, out: Path | None) -> None:
+    """Write a class list with the values that the clouds have."""
+    from point2node.data.class_proposal import propose_classes
+
+    if root is None or out is not None:
+        found = "--out" if root is not None else "none"
+        raise InputError("--propose-classes", expected="ROOT, and no store yet", found=found)
+    with progress("reading") as report:
+        values = propose_classes(root, target, report).points
+    print(f"{target}: {len(values)} label values; name them, then run the same with --classes {target} --out STORE")
 
 
 def _refuse_strangers(kind: Kind, given: dict[str, object]) -> None:
@@ -118,7 +153,8 @@ def _find(
     if out.resolve().is_relative_to(split_pattern(root)[0].resolve()):
         raise InputError("--out", expected="a folder outside ROOT", found=str(out))
     if classes is None:
-        raise InputError("--classes", expected="a class list for 'folder'", found="none", remedy="See docs/data.md.")
+        remedy = "Start with --propose-classes."
+        raise InputError("--classes", expected="a class list for 'folder'", found="none", remedy=remedy)
     return find_own_files(root, classes, seed=seed)
 
 

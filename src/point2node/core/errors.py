@@ -48,3 +48,8 @@ def unknown_choice(where: str, found: str, valid: Iterable[str]) -> InputError:
         found=repr(found),
         remedy=f"Did you mean {nearest[0]!r}?" if nearest else "",
     )
+
+
+def is_interruption(error: BaseException) -> bool:
+    """Whether somebody pressed Ctrl+C: inside a compiled kernel that arrives as a SystemError that it caused."""
+    return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)

@@ -24,18 +24,9 @@ def find_own_files(
 
     ``root`` may end in a pattern (``scans/*.laz``, ``scans/**/floor_?.ply``): then only the files that match are taken.
     """
-    from point2node.data.files import READABLE
-
     classes, ignored = read_class_file(class_file)
-    asked, (root, pattern) = root, split_pattern(root)
-    files, others = _find_clouds(existing_root(root), pattern, class_file, READABLE)
-    if not files:
-        raise InputError(
-            asked,
-            expected="labelled point clouds",
-            found="no file of a readable format",
-            remedy="Readable are " + ", ".join(READABLE) + ".",
-        )
+    files, others = find_clouds(root, class_file)
+    root, _ = split_pattern(root)
     names = [relative_name(file.with_suffix(""), root) for file in files]
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
@@ -110,14 +101,22 @@ def read_own_file(
     yield Scene(name, split, cloud[placed] if lacking else cloud, notes=tuple(notes))
 
 
-def _find_clouds(
-    root: Path, pattern: str, class_file: Path, readable: tuple[str, ...]
-) -> tuple[list[Path], list[Path]]:
-    """Every readable file below ``root`` that matches, and the matching files that cannot be read."""
-    below = (path for path in sorted(root.glob(pattern)) if path.is_file())
+def find_clouds(asked: Path, class_file: Path) -> tuple[list[Path], list[Path]]:
+    """Every readable file in a folder, or that a pattern matches, and the others that it matches."""
+    from point2node.data.files import READABLE
+
+    root, pattern = split_pattern(asked)
+    below = (path for path in sorted(existing_root(root).glob(pattern)) if path.is_file())
     shown = [path for path in below if not any(map(is_hidden, (path, *_folders_to(path, root))))]
-    files = [path for path in shown if path.suffix.lower() in readable]
+    files = [path for path in shown if path.suffix.lower() in READABLE]
     others = [path for path in shown if path not in files and path.resolve() != class_file.resolve()]
+    if not files:
+        raise InputError(
+            asked,
+            expected="labelled point clouds",
+            found="no file of a readable format",
+            remedy="Readable are " + ", ".join(READABLE) + ".",
+        )
     return files, others
 
 

@@ -41,6 +41,8 @@ class LabelledScene:
     """Protocol and settings, as text."""
     remarks: tuple[str, ...] = ()
     """What a reader has to know first."""
+    scale: float | None = None
+    """Metres in one unit of ``xyz``, if that is known."""
 
     def __post_init__(self) -> None:
         if not 0 < len(self.classes) <= MOST_CLASSES:
@@ -83,6 +85,7 @@ class LabelledScene:
             truth=take(self.truth),
             notes=self.notes,
             remarks=self.remarks,
+            scale=self.scale,
         )
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -62,7 +63,8 @@ def read_scene(
             found=f"the value {strange[0]}",
             remedy="Name the list with --classes.",
         )
-    xyz, shown = _upright(cloud.xyz, sidecar)
+    scale = _scale(sidecar)
+    xyz, shown = _upright(cloud.xyz, sidecar, scale)
     return LabelledScene(
         name=as_text(path.stem),
         xyz=xyz,
@@ -74,6 +76,7 @@ def read_scene(
         truth=true,
         notes=_notes(path, truth, sidecar),
         remarks=(*remarks, *shown),
+        scale=scale,
     )
 
 
@@ -81,25 +84,30 @@ def read_scene_in_metres(path: Path, truth: Path | None = None, classes: str | N
     """The same with coordinates in metres, by the scale that the scan was labelled with."""
     scene = read_scene(path, truth, classes)
     sidecar = None if classes else read_sidecar(path)
-    return scene if sidecar is None else replace(scene, xyz=scene.xyz * _scale(sidecar))
+    return replace(scene, xyz=scene.xyz * (_scale(sidecar) or 1.0))
 
 
-def _scale(sidecar: LabelSidecar) -> float:
-    scale = sidecar.protocol.get("scale")
-    return float(scale) if isinstance(scale, int | float) and scale > 0 else 1.0
+def _scale(sidecar: LabelSidecar | None) -> float | None:
+    """Metres in one unit of the cloud, as it was labelled."""
+    scale = sidecar.protocol.get("scale") if sidecar is not None else None
+    if isinstance(scale, int | float) and math.isfinite(scale) and scale > 0:
+        return float(scale)
+    return None
 
 
-def _upright(xyz: Array, sidecar: LabelSidecar | None) -> tuple[Array, list[str]]:
+def _upright(xyz: Array, sidecar: LabelSidecar | None, scale: float | None) -> tuple[Array, list[str]]:
     """Coordinates to look at: z upwards, without points that stray; and what was done about that."""
     remarks = []
     up = str(sidecar.protocol.get("up", "z")) if sidecar is not None else "z"
     if up != "z" and up in UPWARDS:
         xyz = xyz @ UPWARDS[up].T
         remarks.append(f"The scan's {up} points upwards: it is shown upright, with coordinates turned accordingly.")
-    far = strays(xyz, 1.0 if sidecar is None else _scale(sidecar))
+    far = strays(xyz, scale or 1.0)
     if far.any():
         xyz = np.where(far[:, None], np.nan, xyz)
         remarks.append(f"{int(far.sum()):,} points lie far outside the rest: they are not shown.")
+    if scale not in (None, 1.0):
+        remarks.append(f"Coordinates are the file's own: one unit is {scale:g} m.")
     return xyz, remarks
 
 

@@ -77,7 +77,8 @@ def _asset(name: str) -> str:
 
 
 def _subtitle(scene: LabelledScene) -> str:
-    size = " × ".join(f"{side:.1f}" for side in np.ptp(scene.xyz[scene.placed], axis=0))
+    size = " × ".join(f"{side:.1f}" for side in (scene.scale or 1.0) * np.ptp(scene.xyz[scene.placed], axis=0))
+    size += " m" if scene.scale is not None else ""
     used = int((scene.count(scene.labels) > 0).sum())
     return f"{len(scene):,} points · {size} · {used} of {len(scene.classes)} classes found"
 
@@ -107,6 +108,7 @@ def _description(scene: LabelledScene, drawn: LabelledScene, payload: Payload, c
         "lower": payload.lower,
         "step": payload.step,
         "decimals": max(0, min(3, -math.floor(math.log10(max(payload.step) or 1e-3)))),
+        "unit": " m" if scene.scale == 1 else "",
         "spacing": spacing(drawn.xyz),
         "cut": 1.0 if cut is None else min(1.0, max(0.0, (cut - payload.lower[2]) / height)),
         "classes": [

@@ -168,3 +168,50 @@ def test_whole_numbers_keep_all_64_bits(tmp_path_factory: pytest.TempPathFactory
 def test_options_that_make_no_sense_are_refused(tmp_path: Path, options: dict[str, str], message: str) -> None:
     with pytest.raises(InputError, match=message):
         read(written(tmp_path, "1 2 3\n"), **options)  # type: ignore[arg-type]  # a mix of types, one per case
+
+
+COMMAS = "x;y;z;label\n1,5;-2,25;3;4\n0,125;1e-3;2,0;5\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("a.csv", COMMAS),
+        ("a.txt", COMMAS.replace(";", "\t")),
+        ("a.xyz", COMMAS.replace(";", "  ").replace("x", "# x", 1)),
+        ("a.csv", "x;y;z;label\n1;-2;3;4\n" + COMMAS.split("\n", 1)[1]),
+    ],
+)
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "utf-8-sig"])
+@pytest.mark.parametrize("ending", ["\n", "\r\n"])
+def test_decimal_commas_and_utf_16_are_read(tmp_path: Path, name: str, text: str, encoding: str, ending: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(text.replace("\n", ending).encode(encoding))
+    cloud = read(path)
+    np.testing.assert_array_equal(cloud.xyz[-2:], [[1.5, -2.25, 3], [0.125, 1e-3, 2]])
+    np.testing.assert_array_equal(cloud.labels[-2:], [4, 5])
+
+
+@pytest.mark.parametrize(
+    ("text", "first"),
+    [
+        ("1,2,3\n4,5,6\n", [1, 2, 3]),
+        ("1, 2, 3\n4, 5, 6\n", [1, 2, 3]),
+        ("1.5,2,3,255,0,0\n4.5,5,6,0,1,2\n", [1.5, 2, 3]),
+        ("x,y,z\n1,2,3\n", [1, 2, 3]),
+        ("1 2 3\n4 5 6\n", [1, 2, 3]),
+    ],
+)
+def test_commas_that_separate_stay_what_they_are(tmp_path: Path, text: str, first: list[float]) -> None:
+    (tmp_path / "a.csv").write_text(text)
+    cloud = read(tmp_path / "a.csv")
+    assert cloud.xyz[0].tolist() == first
+    assert cloud.origin is not None
+
+
+def test_utf_16_without_decimal_commas_and_a_damaged_one(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes("1.5 2 3\n4 5 6\n".encode("utf-16"))
+    assert read(tmp_path / "a.txt").xyz.tolist() == [[1.5, 2, 3], [4, 5, 6]]
+    (tmp_path / "a.txt").write_bytes("1.5 2 3\n".encode("utf-16") + b"\x00")
+    with pytest.raises(InputError, match="damaged text"):
+        read(tmp_path / "a.txt")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import codecs
+import io
+import re
 import sys
 from itertools import chain, repeat
 from pathlib import Path
@@ -19,6 +22,8 @@ from point2node.data.files.text_columns import guess_columns
 from point2node.data.files.text_layout import Layout, sniff_layout
 
 LEFT_OUT = "_"  # the name of a column that is not wanted
+SNIFFED = 1 << 14  # bytes that tell how a file writes its numbers
+COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
 LINES_AT_ONCE = 1 << 16  # written together: bounds the memory that their text takes
 
 
@@ -31,9 +36,10 @@ def read(
     tab, a comma or a semicolon. ``skip`` is the number of lines before the first point or header.
     """
     with path.open("rb") as stream:
-        layout = sniff_layout(path, stream, delimiter, skip or 0)
+        changed = _in_plain_digits(path, stream, delimiter)
+        layout = sniff_layout(path, changed or stream, delimiter, skip or 0)
         names = columns.replace(",", " ").split() if columns is not None else layout.names
-        values = _parse_columns(path, stream, layout, names)
+        values = _parse_columns(path, changed or stream, layout, names)
     if layout.points is not None and layout.points != len(values[0]):
         raise InputError(path, expected=f"{layout.points} points, as its first line says", found=str(len(values[0])))
     names = names or guess_columns(path, values)
@@ -44,7 +50,39 @@ def read(
     if len(set(kept)) < len(kept):
         raise InputError(path, expected="columns of different names", found=" ".join(names))
     named = {name: _usual(name, v) for name, v in zip(names, values, strict=True) if name != LEFT_OUT}
-    return cloud_from_columns(path, named, origin=TextOrigin(path, layout, tuple(names)))
+    # what was changed on the way in cannot be copied with new columns: such a file is written anew
+    origin = TextOrigin(path, layout, tuple(names)) if changed is None else None
+    return cloud_from_columns(path, named, origin=origin)
+
+
+def _in_plain_digits(path: Path, stream: BinaryIO, delimiter: str | None) -> BinaryIO | None:
+    """A text in UTF-16, or with decimal commas, as one in UTF-8 with decimal points; None if it is that already."""
+    start = stream.read(SNIFFED)
+    stream.seek(0)
+    is_wide = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    shown = start.decode("utf-16" if is_wide else "utf-8", "replace")
+    has_commas = delimiter != "," and _has_decimal_commas(shown)
+    if not (is_wide or has_commas):
+        return None
+    try:
+        content = stream.read().decode("utf-16").encode() if is_wide else stream.read()
+    except UnicodeDecodeError as error:
+        raise InputError(path, expected="text in UTF-16", found=f"damaged text ({error.reason})") from error
+    stream.seek(0)
+    return io.BytesIO(content.replace(b",", b".") if has_commas else content)
+
+
+def _has_decimal_commas(text: str) -> bool:
+    """Whether lines of numbers have commas in them that cannot separate: blanks or semicolons already do."""
+    found = False
+    for line in text.splitlines()[:-1]:  # the last may be cut off
+        words = line.split(";") if ";" in line else line.split()
+        numbers = [COMMA_NUMBER.fullmatch(word.strip()) for word in words if word.strip()]
+        if len(numbers) >= 3 and all(numbers):
+            found = found or any("," in number[0] for number in numbers if number)
+        elif any(numbers) and len(numbers) >= 3:
+            return False
+    return found
 
 
 def _usual(name: str, column: Array) -> Array:
@@ -55,7 +93,8 @@ def _usual(name: str, column: Array) -> Array:
 
 def _parse_columns(path: Path, stream: BinaryIO, layout: Layout, names: list[str]) -> list[Array]:
     """The columns below the header; the fast parser takes the plain files, and the careful one all others."""
-    if [plain_name(name) for name in names[:3]] in ([], ["x", "y", "z"]):
+    is_file = not isinstance(stream, io.BytesIO)  # which the fast one maps into memory
+    if is_file and [plain_name(name) for name in names[:3]] in ([], ["x", "y", "z"]):
         stream.seek(layout.start)
         table = parse_table(stream, layout.width, layout.delimiter)
         if table is not None:

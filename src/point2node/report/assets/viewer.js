@@ -40,7 +40,7 @@ class Viewer {
     cut.value = Math.round(1000 * scene.cut);
     const setCut = () => {
       this.cut = cut.value / 1000;
-      byId("cut-value").textContent = this.cut < 1 ? (scene.lower[2] + this.cut * height).toFixed(2) : "off";
+      byId("cut-value").textContent = this.cut < 1 ? (scene.lower[2] + this.cut * height).toFixed(2) + scene.unit : "off";
       if (this.cut === 1) this.cut = 2;
       this.redraw();
     };
@@ -156,7 +156,7 @@ class Viewer {
     for (const name of ["confidence", "entropy"]) {
       if (cloud.has[name]) lines.push([name, cloud.share(n, name).toFixed(2)]);
     }
-    lines.push(["x, y, z", cloud.coordinates(n).map((value) => value.toFixed(scene.decimals)).join(", ")]);
+    lines.push(["x, y, z", cloud.coordinates(n).map((value) => value.toFixed(scene.decimals)).join(", ") + scene.unit]);
     return lines;
   }
 }
