@@ -37,7 +37,8 @@ def train(
 ) -> None:
     """Train a network. Stopped in any way, it goes on with --resume RUN and ends in the same weights.
 
-    Presets: s3dis, scannet, modelnet40, modelnet10 and rooms, each also as NAME_modern; rooms_transfer, tiny, own.
+    Presets: s3dis, scannet, modelnet40, modelnet10 and rooms, each also as NAME_modern; rooms_transfer,
+    rooms_real, tiny, own.
 
     Example: point2node train tiny steps=200 seed=1
     """
