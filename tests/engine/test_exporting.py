@@ -36,7 +36,8 @@ def batch_of(blocks, network, points):
     return torch.from_numpy(rgb) if network.in_features else None, build_pyramid(torch.from_numpy(xyz), network.plan)
 
 
-def assert_equal_on_blocks(content, network, blocks, points):
+def assert_equal_on_blocks(content, network, blocks, points, *, relative=False):
+    """Within 1e-4; ``relative`` to the largest logit, for networks with weights that no training made."""
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
     assert [one.name for one in session.get_inputs()] == list(input_names(network))
     for size in points:
@@ -45,7 +46,8 @@ def assert_equal_on_blocks(content, network, blocks, points):
             (found,) = session.run(["logits"], inputs_of(features, pyramid))
             with torch.no_grad():
                 expected = network(features, pyramid).numpy()
-            np.testing.assert_allclose(found, expected, atol=1e-4, rtol=1e-4)
+            scale = np.abs(expected).max() if relative else 1.0
+            np.testing.assert_allclose(found, expected, atol=1e-4 * scale, rtol=0)
 
 
 @pytest.fixture(scope="module")
@@ -91,7 +93,7 @@ def test_a_classifier_can_be_exported(blocks):
 @pytest.mark.parametrize("name", PEERS)
 def test_reference_models_can_be_exported(name, blocks):
     network = small_peer(name, "segmentation").float()
-    assert_equal_on_blocks(record(network, 128, "{}"), network, blocks, points=(128, 200))
+    assert_equal_on_blocks(record(network, 128, "{}"), network, blocks, points=(128, 200), relative=True)
 
 
 @pytest.mark.slow
