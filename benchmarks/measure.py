@@ -64,7 +64,7 @@ def read_rows(name: str) -> list[Row]:
 
 def markdown(names: Iterable[str]) -> str:
     """The last results of some benchmarks as the table that docs/performance.md shows."""
-    lines = ["| what | measured | wanted at least | hoped for |", "|---|---|---|---|"]
+    lines = ["| what | measured | target | stretch target |", "|---|---|---|---|"]
     for row in (row for name in names for row in read_rows(name)):
         figure = f"{row.ratio:.{2 if row.ratio < 2 else 1 if row.ratio < 100 else 0}f}"
         missed = "" if row.bar is None or row.ratio >= row.bar else " (missed)"

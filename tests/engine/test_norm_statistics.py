@@ -139,7 +139,7 @@ def test_a_cloud_in_strips_is_adapted_once_as_a_whole(monkeypatch):
         "estimate_statistics",
         lambda network, samples: seen.append(samples) or estimate_statistics(network, samples),
     )
-    monkeypatch.setattr(labelling, "plan_memory", lambda *_: Plan(900, 0, 0))
+    monkeypatch.setattr(labelling, "plan_memory", lambda *_, **__: Plan(900, 0, 0))
     random = np.random.default_rng(0)
     cloud = PointCloud(random.uniform(0, [30, 2, 2.5], (1600, 3)))
     real_labeller(block_side=1.0)(cloud, Options(norm_share=0.5))

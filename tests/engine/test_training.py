@@ -9,7 +9,7 @@ import torch
 
 from point2node.cli.watching import SilentWatch
 from point2node.core.errors import InputError
-from point2node.engine import checkpoints, training, validation
+from point2node.engine import checkpoints, sample_sources, training, validation
 from point2node.engine.averaging import WeightAverage
 from point2node.engine.history import read_history
 from point2node.engine.launching import start_fabric
@@ -257,8 +257,8 @@ def test_mixed_precision_trains_weights_of_full_precision_on_coordinates_of_full
 
 
 def test_degrees_become_radians(tmp_path, rooms, monkeypatch):
-    real, made = training.RoomBlocks, []
-    monkeypatch.setattr(training, "RoomBlocks", lambda *arguments: made.append(arguments) or real(*arguments))
+    real, made = sample_sources.RoomBlocks, []
+    monkeypatch.setattr(sample_sources, "RoomBlocks", lambda *arguments: made.append(arguments) or real(*arguments))
     run_in(tmp_path / "run", rooms, "turn=180", "tilt=2.5", "scale=0.05", "steps=1", "validate_every=9")
     augmentation = made[0][4]
     found = (augmentation.turn, augmentation.tilt, augmentation.scale)
