@@ -9,8 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from point2node.cli.demo import POINTS, SEED, WEIGHTS
-from point2node.data.rooms import generate_room
+from point2node.cli.demo import WEIGHTS, demo_room
 from point2node.engine.labelling import Labeller
 from point2node.engine.trained import load_trained
 from point2node.report.qualitative_grid import GridRow, draw_grid
@@ -25,7 +24,7 @@ def main() -> None:
     place_of = {one.value: place for place, one in enumerate(labeller.classes)}
     rows = []
     for room in ROOMS:
-        scanned = generate_room(SEED, room, points=POINTS, styles="held_out")
+        scanned = demo_room(room)
         assert scanned.rgb is not None
         assert scanned.labels is not None
         labelled = labeller(scanned.with_(labels=None, instance=None))

@@ -10,6 +10,7 @@ import typer
 from point2node.cli.progress import progress, say_compiling
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
+    from point2node.core.point_cloud import PointCloud
     from point2node.engine.trained import Trained
     from point2node.report.scene import LabelledScene
 
@@ -32,7 +33,6 @@ def demo(
     Example: point2node demo --out out
     """
     from point2node.data.files import write
-    from point2node.data.rooms import generate_room
     from point2node.engine.labelling import Labeller
     from point2node.engine.scan_labelling import make_folder
     from point2node.engine.trained import load_trained
@@ -45,7 +45,7 @@ def demo(
     trained = load_trained(weights)
     scan, truth, page = out / "demo_room.ply", out / "demo_room_truth.ply", out / "demo_room.html"
     with progress("labelling", seconds=2.0) as report, compiling_announced(say_compiling):
-        scanned = generate_room(SEED, room, points=POINTS, styles="held_out")
+        scanned = demo_room(room)
         write(truth, scanned)
         cloud = scanned.with_(labels=None, instance=None)
         write(scan, cloud)
@@ -60,6 +60,14 @@ def demo(
         f"open {page} in a browser; then try 'point2node predict YOUR_SCAN', 'point2node view {target}' "
         "or 'point2node train tiny'"
     )
+
+
+def demo_room(number: int) -> PointCloud:
+    """One of the rooms to look at, with labels: whole ones, ceiling included, as tripods give them."""
+    from point2node.data.rooms import RoomSettings, generate_room
+
+    settings = RoomSettings(scanners=("panoramic",))
+    return generate_room(SEED, number, points=POINTS, styles="held_out", settings=settings)
 
 
 def _print_scores(scene: LabelledScene, trained: Trained) -> None:
