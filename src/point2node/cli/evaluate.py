@@ -1,4 +1,4 @@
-"""``point2node evaluate``: the scores of trained weights, with the protocol they were had by."""
+"""``point2node evaluate``: the scores of trained weights, with the protocol they were measured with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The ``point2node`` command: gathers the commands and turns errors that a person can mend into one line."""
+"""The ``point2node`` command: gathers the commands and turns errors that a person can fix into one line."""
 
 from __future__ import annotations
 

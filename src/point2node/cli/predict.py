@@ -72,7 +72,7 @@ def predict(
     ] = None,
     up: Annotated[Up, typer.Option(help="The axis that points upwards.")] = Up.z,
     color: Annotated[bool, typer.Option(help="Use the scan's colours.")] = True,
-    auto: Annotated[bool, typer.Option("--auto", help="Mend obvious doubts about unit, axis and colour.")] = False,
+    auto: Annotated[bool, typer.Option("--auto", help="Fix obvious problems with unit, axis and colour.")] = False,
     votes: Annotated[int, typer.Option(min=1, help="How often each point is labelled; more is slower.")] = 1,
     thin: Annotated[
         float, typer.Option(min=0.0, help="Metres: label one point in each such cube, and the others like it. Faster.")

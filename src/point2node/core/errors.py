@@ -1,4 +1,4 @@
-"""The exceptions that the command line says in one line: input that a person can mend, and a lost process."""
+"""The exceptions that the command line says in one line: input that a person can fix, and a lost process."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ LONGEST_LIST = 24
 
 
 class InputError(ValueError):
-    """Something the user gave cannot be used; the message is one line that says where, what and how to mend it.
+    """Something the user gave cannot be used; the message is one line that says where, what and how to fix it.
 
     The command line prints the message and exits with code 2. Every other exception is our bug and keeps
     its traceback.

@@ -1,4 +1,4 @@
-"""What the operating system refuses, said in one line like every other thing that a person can mend."""
+"""What the operating system refuses, said in one line like every other thing that a person can fix."""
 
 from __future__ import annotations
 

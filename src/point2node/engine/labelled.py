@@ -33,7 +33,7 @@ class Labelled:
     weights: str
     unlabelled: int = UNLABELLED
     protocol: dict[str, Any] = field(default_factory=dict)
-    """How the labels were had, as flat text and numbers."""
+    """How the labels were made, as flat text and numbers."""
 
     def __len__(self) -> int:
         return len(self.cloud)

@@ -21,7 +21,7 @@ from point2node.report.tables import NO_SCORE, NOT_MEASURED, NOT_PRINTED, Cell, 
 
 
 def compare(results: Sequence[Result]) -> Table:
-    """The table of results that were had under the same protocol."""
+    """The table of results measured with the same protocol."""
     given = conditions(results[0].evaluation)
     entries = sorted(merge_seeds(results), key=_paper_order)
     scores = tuple(dict.fromkeys(heading for result in results for heading in result.scores()))
