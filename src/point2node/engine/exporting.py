@@ -139,16 +139,20 @@ def record(network: Network, points: int, note: str) -> bytes:
     names = input_names(network)
     features, pyramid = _random_batch(network, 2, max(points, network.plan.fewest_points + 1), seed=0)
     tensors = [torch.from_numpy(array) for array in inputs_of(features, pyramid).values()]
-    with exportable(), torch.no_grad(), _quiet():
-        program = torch.onnx.export(
-            ExportedNetwork(network).eval(),
-            (tensors,),
-            input_names=list(names),
-            output_names=["logits"],
-            dynamic_shapes=([_dynamic_axes(name, network.plan) for name in names],),
-            dynamo=True,
-            verbose=False,
-        )
+    try:
+        with exportable(), torch.no_grad(), _quiet():
+            program = torch.onnx.export(
+                ExportedNetwork(network).eval(),
+                (tensors,),
+                input_names=list(names),
+                output_names=["logits"],
+                dynamic_shapes=([_dynamic_axes(name, network.plan) for name in names],),
+                dynamo=True,
+                verbose=False,
+            )
+    except torch.onnx.OnnxExporterError as error:  # A-CNN's normals are eigenvectors, for instance
+        found = "operations that ONNX does not have"
+        raise InputError(type(network).__name__, expected="a network that ONNX can express", found=found) from error
     assert program is not None
     program.model.metadata_props[KEY] = note
     content: bytes = program.model_proto.SerializeToString()

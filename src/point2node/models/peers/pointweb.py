@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from point2node.models.layers import Head, gather_nodes
+from point2node.models.operators.switch import in_one_piece
 from point2node.models.peers.hierarchy import (
     Abstraction,
     HierarchicalClassifier,
@@ -42,12 +43,14 @@ class AdaptiveFeatureAdjustment(nn.Module):
         """Features of the points of each group (B, P, K, C) → adjusted ones (B, P, K, C)."""
         h = self.first.activate(differences(group @ self.first.linear.weight.T))  # linear: once a point, not a pair
         h = self.second(h)  # (B, P, K, K, 32)
+        if in_one_piece():
+            return group + self.exchange(group, h)
         # tensors of K × K × C are made again in the backward pass, cloud by cloud: kept, they would take gigabytes
         clouds = (checkpoint(self.exchange, *cloud, use_reentrant=False) for cloud in zip(group, h, strict=True))
         return group + torch.stack(list(clouds))
 
     def exchange(self, group: Tensor, h: Tensor) -> Tensor:
-        """What the points of a cloud's groups (P, K, C) take over, by hidden features of their pairs (P, K, K, 32)."""
+        """What the points of groups (…, P, K, C) take over, by hidden features of their pairs (…, P, K, K, 32)."""
         return (self.impact(h) * differences(group)).sum(dim=-2)
 
     def macs(self, pairs: int) -> int:
