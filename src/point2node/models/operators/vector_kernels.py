@@ -1,6 +1,6 @@
 """Vectors that a kernel holds in registers, and the matrix product of small matrices made of them.
 
-LLVM vectorises a loop of its own accord only if it is long, and ours run over 8 to 64 numbers: such loops reached a
+LLVM vectorises a loop by itself only if it is long, and ours run over 8 to 64 numbers: such loops reached a
 third to two thirds of a large matrix product's speed, where vectors that are written out reach all of it.
 
 Arrays are contiguous, of any shape, and read as one row of numbers; a place is the number of one of them.
