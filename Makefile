@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUNS ?= experiments/runs
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms adapt-rooms clean
+.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -73,6 +73,9 @@ WEIGHTS ?= rooms
 
 real-rooms: $(VENV)/installed  ## scores weights on real labelled rooms: REAL=FOLDER (docs/data.md), WEIGHTS=NAME, run folder or file
 	$(BIN)/python -m experiments real_rooms --real $(REAL) --weights $(WEIGHTS)
+
+feature-rooms: $(VENV)/installed  ## which features of single points hold on real labelled rooms: REAL=FOLDER; minutes
+	$(BIN)/python -m experiments features --real $(REAL)
 
 adapt-rooms: $(VENV)/installed  ## the same before and after adapting to them without their labels; MINUTES=20 also trains for each scanner kind
 	$(BIN)/python -m experiments adapt --real $(REAL) --weights $(WEIGHTS) $(if $(MINUTES),--minutes $(MINUTES))

@@ -22,7 +22,6 @@ from point2node.cli.main import app
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import write
 from point2node.data.rooms import generate_room
-from point2node.engine.labelling import Labeller
 
 POINTS_EACH = 100_000
 ROOMS_APART = 14.0
@@ -48,11 +47,10 @@ def building(points: int) -> PointCloud:
 def label_one(points: int) -> None:
     """Print the points a second and this process' peak in GB."""
     labeller = point2node.load("rooms")
-    assert isinstance(labeller, Labeller)
-    labeller(building(POINTS_EACH)[:5000])  # loads the kernels
+    labeller.label(building(POINTS_EACH)[:5000])  # loads the kernels
     cloud = building(points)
     start = time.perf_counter()
-    labeller(cloud)
+    labeller.label(cloud)
     print(points / (time.perf_counter() - start), own_peak_megabytes() / 1e3)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
 from point2node.data.rooms import generate_room
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.trained import load_trained
 from point2node.report.objects import Match, find_objects, match_objects
 from point2node.report.scene import LabelledScene
@@ -25,12 +25,12 @@ RESULTS = Path(__file__).parent / "results" / "objects.json"
 
 
 def main(count: int) -> None:
-    labeller = Labeller(load_trained("rooms"))
+    labeller = SceneLabeller(load_trained("rooms"))
     results: dict[str, dict[str, Match]] = {"true labels": {}, "labels of 'rooms'": {}}
     for index in range(FIRST, FIRST + count):
         room = generate_room(SEED, index, styles="held_out")
         assert room.labels is not None
-        labelled = labeller(room.with_(labels=None), Options(thin=0.04))
+        labelled = labeller.label(room.with_(labels=None), Options(thin=0.04))
         for name, labels in zip(results, (room.labels, labelled.labels), strict=True):
             add(results[name], room, np.asarray(labels, np.int64))
         print(f"{index - FIRST + 1} of {count} rooms", file=sys.stderr, flush=True)

@@ -14,7 +14,7 @@ import numpy as np
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.data.rooms import describe_room, generate_room
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.trained import load_trained
 from point2node.report.floor_plan import draw_plan
 from point2node.report.outline import area_of
@@ -27,11 +27,11 @@ Errors = dict[str, list[list[float]]]
 
 
 def main(count: int) -> None:
-    labeller = Labeller(load_trained("rooms"))
+    labeller = SceneLabeller(load_trained("rooms"))
     errors: Errors = {"true labels": [], "labels of 'rooms'": []}
     for index in range(FIRST, FIRST + count):
         room = generate_room(SEED, index, styles="held_out")
-        labelled = labeller(room.with_(labels=None), Options(thin=0.04))
+        labelled = labeller.label(room.with_(labels=None), Options(thin=0.04))
         for name, labels in zip(errors, (room.labels, labelled.labels), strict=True):
             scene = LabelledScene("room", room.xyz, S3DIS, np.asarray(labels, np.int64))
             errors[name].append(compare(scene, index))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from point2node.cli.demo import WEIGHTS, demo_room
-from point2node.engine.labelling import Labeller
+from point2node.engine.labelling import SceneLabeller
 from point2node.engine.trained import load_trained
 from point2node.report.qualitative_grid import GridRow, draw_grid
 
@@ -20,14 +20,14 @@ ROOMS = (0, 3)
 
 def main() -> None:
     """Label and draw."""
-    labeller = Labeller(load_trained(WEIGHTS))
+    labeller = SceneLabeller(load_trained(WEIGHTS))
     place_of = {one.value: place for place, one in enumerate(labeller.classes)}
     rows = []
     for room in ROOMS:
         scanned = demo_room(room)
         assert scanned.rgb is not None
         assert scanned.labels is not None
-        labelled = labeller(scanned.with_(labels=None, instance=None))
+        labelled = labeller.label(scanned.with_(labels=None, instance=None))
         columns = {
             "scan": scanned.rgb,
             "ground truth": scanned.labels,

@@ -14,7 +14,7 @@ from playwright.sync_api import Page
 
 import point2node
 from point2node.data.rooms import RoomSettings, generate_room
-from point2node.engine.labelling import Labeller
+from point2node.engine.labelling import SceneLabeller
 from point2node.engine.trained import load_trained
 from point2node.report.viewer.app import Viewer
 
@@ -37,7 +37,7 @@ def main() -> None:
     with TemporaryDirectory() as folder:
         scan = Path(folder) / "office.ply"
         point2node.write(scan, generate_room(SEED, ROOM, points=POINTS, settings=settings).with_(labels=None))
-        viewer = Viewer(Labeller(load_trained(weights)), {scan.name: scan}, port=0)
+        viewer = Viewer(SceneLabeller(load_trained(weights)), {scan.name: scan}, port=0)
         with opened(viewer.url, *SIZE) as page:
             photograph(page)
         viewer.stop()

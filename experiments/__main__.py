@@ -3,6 +3,7 @@
 Every training is a run folder of its own; those that are finished are left alone, those that were stopped go on. The
 table goes to experiments/results/TABLE.md and .json, from which docs/experiments.md is written.
 ``python -m experiments real_rooms --real FOLDER [--weights NAME]`` trains nothing: it scores weights on real rooms.
+``python -m experiments features --real FOLDER`` tells which features of single points hold on them.
 ``python -m experiments adapt --real FOLDER [--weights NAME] [--minutes M]`` scores them before and after adapting.
 """
 
@@ -13,9 +14,10 @@ from importlib import import_module
 from pathlib import Path
 
 from point2node.core.errors import InputError
+from point2node.engine.labelling import Options
 
-TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "adapt")
-ON_REAL_ROOMS = ("real_rooms", "adapt")
+TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "features", "adapt")
+ON_REAL_ROOMS = ("real_rooms", "features", "adapt")
 
 
 def main() -> None:
@@ -28,6 +30,9 @@ def main() -> None:
     parser.add_argument("--real", type=Path, help="the folder of real labelled rooms, one folder for each scanner kind")
     parser.add_argument("--weights", default="rooms", help="pretrained weights by name, a run folder or a file")
     parser.add_argument("--pictures", type=Path, default=Path("out/real_rooms"), help="where pictures of rooms go")
+    parser.add_argument("--votes", type=int, default=1, help="real_rooms: as for predict")
+    parser.add_argument("--thin", type=float, help="real_rooms: as for predict")
+    parser.add_argument("--smooth", action=argparse.BooleanOptionalAction, help="real_rooms: as for predict")
     parser.add_argument(
         "--minutes", type=float, help="adapt: train this long for each scanner kind; not at all if not given"
     )
@@ -41,7 +46,10 @@ def main() -> None:
     try:
         table = import_module(f"experiments.{given.table}")
         if given.table == "real_rooms":
-            table.make_table(given.weights, given.real, given.pictures)
+            options = Options(votes=given.votes, thin=given.thin, smooth=given.smooth)
+            table.make_table(given.weights, given.real, given.pictures, options)
+        elif given.table == "features":
+            table.make_table(given.real)
         elif given.table == "adapt":
             table.make_table(given.weights, given.real, given.runs / given.table, given.minutes)
         else:

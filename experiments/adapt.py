@@ -28,7 +28,7 @@ from experiments.real_rooms import (
     percent,
 )
 from point2node.engine.evaluation import without_nan
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.scan_labelling import checksum_of
 from point2node.engine.trained import load_trained
 
@@ -39,7 +39,7 @@ KEPT = (*FIGURES, "points", "seconds", "iou", "rooms")
 
 def make_table(weights: str, real: Path, runs: Path, minutes: float | None = None, split: str = "test") -> None:
     """Score every way of adapting on every kind of scanner."""
-    labeller = Labeller(load_trained(weights))
+    labeller = SceneLabeller(load_trained(weights))
     checksum = checksum_of(labeller)
     folders = kind_folders(real, split)
     ways: dict[str, list[Kind]] = {}
@@ -62,10 +62,10 @@ def make_table(weights: str, real: Path, runs: Path, minutes: float | None = Non
     write_results(entry, {way: describe(kinds, names) for way, kinds in ways.items()})
 
 
-def adapt_once(weights: str, scans: Path, run: Path, minutes: float) -> Labeller:
+def adapt_once(weights: str, scans: Path, run: Path, minutes: float) -> SceneLabeller:
     """The weights adapted to the scans of a folder; a run that was stopped is resumed."""
     running.point2node("adapt", scans, "--weights", weights, "--out", run, "--minutes", f"{minutes:g}")
-    return Labeller(load_trained(str(run)))
+    return SceneLabeller(load_trained(str(run)))
 
 
 def describe(kinds: Sequence[Kind], names: Sequence[str]) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 ``FOLDER`` holds a class file ``classes.yaml`` and a folder for each scanner kind, with the labelled clouds of a split
 below: ``panoramic/test/*.npz``, ``handheld/test/*.ply``, coloured or not. Rooms are labelled as users' scans are, by
-``Labeller`` with its default options. All scores of a kind come from one confusion matrix of all its points.
+``point2node predict`` without options, unless some are given. All scores of a kind come from one confusion matrix of
+all its points.
 
 "mIoU, eleven" leaves out board and clutter, as the literature on training with synthetic rooms does: points that are
 truly of these two are not counted; a point of another class that is labelled as one of them is wrong. It is the mean
@@ -29,8 +30,8 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.own_files import find_own_files
 from point2node.engine.evaluation import without_nan
-from point2node.engine.labelled import Labelled
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelled import LabelledCloud
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.metrics import Calibration, Counts, Labels, Scores, count_confusion, score
 from point2node.engine.scan_labelling import checksum_of
 from point2node.engine.trained import load_trained
@@ -65,18 +66,18 @@ class Kind:
         }
 
 
-def make_table(weights: str, real: Path, pictures: Path, split: str = "test") -> None:
+def make_table(weights: str, real: Path, pictures: Path, options: Options | None = None, split: str = "test") -> None:
     """Label every room of the split, score, draw, and put the figures next to those of other weights."""
-    labeller = Labeller(load_trained(weights))
+    labeller = SceneLabeller(load_trained(weights))
     names = [one.name for one in labeller.classes]
     protocol: dict[str, Any] = {}
 
-    def draw(kind: Kind, room: str, labelled: Labelled, truth: Labels) -> None:
+    def draw(kind: Kind, room: str, labelled: LabelledCloud, truth: Labels) -> None:
         draw_room(labelled, truth, f"{kind.name}, {room}", pictures / f"{kind.name}_{room}.png")
         protocol.update(labelled.protocol)
 
     folders = kind_folders(real, split)
-    kinds = [label_rooms(labeller, folder, real / CLASS_FILE, split, told=draw) for folder in folders]
+    kinds = [label_rooms(labeller, folder, real / CLASS_FILE, split, options, draw) for folder in folders]
     of_room = ("points_without_position", "colour", "block_side", "offsets")
     figures = {kind.name: kind.as_dict(names) for kind in kinds}
     result = {
@@ -92,19 +93,19 @@ def make_table(weights: str, real: Path, pictures: Path, split: str = "test") ->
 
 
 def label_rooms(
-    labeller: Labeller,
+    labeller: SceneLabeller,
     folder: Path,
     class_file: Path,
     split: str,
     options: Options | None = None,
-    told: Callable[[Kind, str, Labelled, Labels], None] = lambda kind, room, labelled, truth: None,
+    told: Callable[[Kind, str, LabelledCloud, Labels], None] = lambda kind, room, labelled, truth: None,
 ) -> Kind:
     """Label and count every room of one kind and split; ``told`` hears of each."""
     names = [one.name for one in labeller.classes]
     kind = Kind(folder.name, np.zeros((len(names), len(names)), np.int64))
     for room, cloud, truth in read_rooms(folder, class_file, split, labeller.classes):
         start = time.monotonic()
-        labelled = labeller(cloud, options, name=room)
+        labelled = labeller.label(cloud, options, name=room)
         kind.seconds += time.monotonic() - start
         add_room(kind, room, labelled, truth)
         told(kind, room, labelled, truth)
@@ -153,7 +154,7 @@ def read_rooms(
             yield scene.name.removeprefix(f"{split}/"), scene.content.with_(labels=None), truth
 
 
-def add_room(kind: Kind, room: str, labelled: Labelled, truth: Labels) -> None:
+def add_room(kind: Kind, room: str, labelled: LabelledCloud, truth: Labels) -> None:
     """Count one labelled room, for its kind and for itself."""
     names = [one.name for one in labelled.classes]
     predicted = labelled.places
@@ -184,7 +185,7 @@ def score_without(confusion: Counts, names: Sequence[str], left_out: Sequence[st
     return score(np.where(kept[:, None], confusion, 0), names)
 
 
-def draw_room(labelled: Labelled, truth: Labels, title: str, path: Path) -> None:
+def draw_room(labelled: LabelledCloud, truth: Labels, title: str, path: Path) -> None:
     """True and predicted labels side by side, with the colours of the scan if it has any."""
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = {} if labelled.cloud.rgb is None else {"colour of the scan": labelled.cloud.rgb}
@@ -250,7 +251,11 @@ def _asked(result: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _named(result: dict[str, Any]) -> str:
-    return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * result['protocol']['smooth']})"
+    """The weights, and how they were used."""
+    protocol = result["protocol"]
+    thin = f", {100 * protocol['thin']:g} cm" if protocol["thin"] else ""
+    votes = f", {protocol['votes']} votes" if protocol["votes"] > 1 else ""
+    return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * protocol['smooth']}{thin}{votes})"
 
 
 def percent(value: float | None) -> str:

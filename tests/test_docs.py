@@ -13,6 +13,8 @@ import torch
 import point2node
 from point2node.models.layers import count_parameters
 from point2node.models.point2node.joint import JOINT
+from tests.engine.stores import write_scenes
+from tests.local_hub import LocalHub
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -58,6 +60,7 @@ def test_figures_of_speed_are_those_of_the_last_run():
         ("real_rooms", "IoU, %"),
         ("adapt", "weights"),
         ("adapt", "OA / mIoU, %"),
+        ("features", "features"),
     ],
 )
 def test_tables_of_trainings_are_those_that_their_command_wrote(name, column):
@@ -77,6 +80,10 @@ def test_every_relative_link_leads_somewhere(document):
 def test_every_python_block_runs(document, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     point2node.write("scan.ply", point2node.PointCloud(np.random.default_rng(0).random((50, 3))))
+    write_scenes(tmp_path / "store", {"train": ("a", "b"), "test": ("c",)})
+    (tmp_path / "checkout").symlink_to(ROOT)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", LocalHub(tmp_path / "hub"))
+    monkeypatch.setattr(sys, "path", [*sys.path])  # torch.hub's entry points add to it
     namespace = {}
     for block in re.findall(r"```python\n(.*?)```", document.read_text(), re.S):
         exec(block, namespace)

@@ -23,34 +23,45 @@ from point2node._version import __version__
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 if TYPE_CHECKING:
+    from point2node.api import Labelled, Labeller, load
     from point2node.core.errors import InputError
     from point2node.core.point_cloud import PointCloud
+    from point2node.data.batches import Collate
     from point2node.data.files import read, sample_mesh, write
     from point2node.data.rooms import generate_room
+    from point2node.data.samples import RoomBlocks, ShapeClouds
     from point2node.data.store import open_store
-    from point2node.engine.loading import load
+    from point2node.engine.classifying import ShapeClassifier
     from point2node.geometry.coordinates import shift_to_float32
     from point2node.geometry.neighbours import dilated_k_nearest_neighbours
     from point2node.geometry.pyramid import build_pyramid
     from point2node.models.catalogue import PRESETS, create_model, list_models
+    from point2node.models.network import Network
     from point2node.models.point2node.network import Point2NodeClassifier, Point2NodeSegmenter
     from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
 
 _HOMES = {
+    "Labelled": "point2node.api",
+    "Labeller": "point2node.api",
+    "load": "point2node.api",
     "InputError": "point2node.core.errors",
     "PointCloud": "point2node.core.point_cloud",
+    "Collate": "point2node.data.batches",
     "read": "point2node.data.files",
     "sample_mesh": "point2node.data.files",
     "write": "point2node.data.files",
     "generate_room": "point2node.data.rooms",
+    "RoomBlocks": "point2node.data.samples",
+    "ShapeClouds": "point2node.data.samples",
     "open_store": "point2node.data.store",
-    "load": "point2node.engine.loading",
+    "ShapeClassifier": "point2node.engine.classifying",
     "shift_to_float32": "point2node.geometry.coordinates",
     "dilated_k_nearest_neighbours": "point2node.geometry.neighbours",
     "build_pyramid": "point2node.geometry.pyramid",
     "PRESETS": "point2node.models.catalogue",
     "create_model": "point2node.models.catalogue",
     "list_models": "point2node.models.catalogue",
+    "Network": "point2node.models.network",
     "Point2NodeClassifier": "point2node.models.point2node.network",
     "Point2NodeSegmenter": "point2node.models.point2node.network",
     "VARIANTS": "point2node.models.point2node.stages",
@@ -60,11 +71,18 @@ _HOMES = {
 __all__ = [
     "PRESETS",
     "VARIANTS",
+    "Collate",
     "DynamicNodeCorrelation",
     "InputError",
+    "Labelled",
+    "Labeller",
+    "Network",
     "Point2NodeClassifier",
     "Point2NodeSegmenter",
     "PointCloud",
+    "RoomBlocks",
+    "ShapeClassifier",
+    "ShapeClouds",
     "__version__",
     "build_pyramid",
     "create_model",

@@ -213,7 +213,7 @@ class Patient:
         )
         self.started, self.abandoned = Event(), Event()
 
-    def __call__(self, cloud, options, report, name):
+    def label(self, cloud, options, report, name):
         if not self.abandoned.is_set():
             self.started.set()
             try:
@@ -223,7 +223,7 @@ class Patient:
             except Abandoned:
                 self.abandoned.set()
                 raise
-        return self.labeller(cloud, options, report, name)
+        return self.labeller.label(cloud, options, report, name)
 
 
 def test_a_tab_that_is_closed_during_labelling_ends_it_and_the_next_one_is_served(browser, labeller, room):

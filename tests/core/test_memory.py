@@ -4,8 +4,9 @@ import sys
 
 import numpy as np
 import pytest
+import torch
 
-from point2node.core.memory import own_peak_megabytes
+from point2node.core.memory import memory_limit, memory_limited, own_peak_megabytes, ran_out_of_memory
 
 COUNT = """
 import resource, sys
@@ -15,7 +16,7 @@ from point2node.core.memory import keep_freed_memory
 if sys.argv[1] == "keep":
     keep_freed_memory()
 before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-for _ in range(20):
+for _ in range(100):
     np.ones(5_000_000)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 """
@@ -37,3 +38,22 @@ def test_the_peak_of_this_process_stays_when_the_memory_is_freed():
     held = np.ones(int(before * 1e6) // 8 + 10_000_000)  # more than this process ever had
     del held
     assert own_peak_megabytes() >= before + 50
+
+
+def test_of_several_limits_the_smallest_holds_and_outside_none_does():
+    with memory_limited(8 * 10**9):
+        assert memory_limit() == 8 * 10**9
+        with memory_limited(None):
+            assert memory_limit() == 8 * 10**9
+            assert memory_limit(5 * 10**9) == 5 * 10**9
+        with memory_limited(9 * 10**9):
+            assert memory_limit() == 8 * 10**9
+    assert memory_limit(9 * 10**9) == 9 * 10**9
+
+
+def test_lack_of_memory_is_told_from_other_errors():
+    assert ran_out_of_memory(MemoryError())
+    with pytest.raises(RuntimeError) as caught:
+        torch.empty(10**16)
+    assert ran_out_of_memory(caught.value)
+    assert not ran_out_of_memory(RuntimeError("shapes do not match"))

@@ -4,15 +4,16 @@ from itertools import islice
 import numpy as np
 import pytest
 import torch
+from torch.utils.data import DataLoader
 
 from point2node.core.errors import InputError
-from point2node.data.batches import BatchLoader, Sample
+from point2node.data.batches import BatchLoader, Collate, Sample, Samples
 from point2node.geometry.pyramid import PyramidPlan, Search
 
 PLAN = PyramidPlan((None, 8), "random", (Search(4, 1, 0, 0), Search(4, 1, 0, 1)))
 
 
-class Numbered:
+class Numbered(Samples):
     """Ten samples whose labels say which one they are."""
 
     def __len__(self):
@@ -140,3 +141,38 @@ def test_a_sample_too_small_for_the_network_is_refused_by_a_worker_too():
     plan = PyramidPlan((None, 17), "random", ())
     with pytest.raises(InputError, match="at least 17 points"):
         next(iter(BatchLoader(Numbered(), plan, batch_size=2, seed=0, workers=1)))
+
+
+def plain(**options):
+    return DataLoader(Numbered(), batch_size=3, shuffle=True, collate_fn=Collate(PLAN), **options)
+
+
+def test_a_plain_loader_shows_every_sample_once_with_its_pyramid():
+    batches = list(plain())
+    assert sorted(scene for batch in batches for scene in batch.scenes) == sorted(f"scene {n}" for n in range(10))
+    assert [batch.pyramid.levels[1].shape for batch in batches] == [(3, 8, 3)] * 3 + [(1, 8, 3)]
+    assert torch.equal(batches[0].features, 2 * batches[0].pyramid.levels[0])
+
+
+def test_torchs_seed_repeats_a_plain_loop():
+    torch.manual_seed(0)
+    first, second = list(plain()), list(plain())
+    torch.manual_seed(0)
+    assert_same(list(plain()), first)
+    assert not torch.equal(first[0].features, second[0].features)
+
+
+def test_samples_can_be_walked_through():
+    assert [sample.scene for sample in Numbered()] == [f"scene {n}" for n in range(10)]
+    with pytest.raises(IndexError):
+        Numbered()[10]
+
+
+def test_a_forked_worker_says_what_to_do_instead_of_dying():
+    with pytest.raises(RuntimeError, match="Give it multiprocessing_context='spawn'"):
+        next(iter(plain(num_workers=1, multiprocessing_context="fork")))
+
+
+def test_spawned_workers_of_a_plain_loader_build_pyramids():
+    batch = next(iter(plain(num_workers=1, multiprocessing_context="spawn")))
+    assert len(batch.scenes) == 3

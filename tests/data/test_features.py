@@ -4,11 +4,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from point2node.core.point_cloud import PointCloud
-from point2node.core.words import WIDTHS
+from point2node.core.words import SURROUNDINGS, WIDTHS
 from point2node.data.features import SceneFeatures, stored_features
 from point2node.data.samples import RoomBlocks
 from point2node.geometry.augment import Augmentation
 from point2node.geometry.blocks import BlockRules
+from point2node.geometry.surroundings import describe_surroundings
 from tests.engine.stores import random_cloud, write_scenes
 
 EVERYTHING = tuple(WIDTHS)
@@ -18,6 +19,9 @@ SOME = np.array([3, 1, 1, 0])
 def described(wanted, points=6, **arrays):
     random = np.random.default_rng(0)
     given = {"rgb": random.integers(0, 256, (points, 3)), "normals": random.normal(size=(points, 3))}
+    around = tuple(name for name in wanted if name in SURROUNDINGS)
+    if around:
+        given["surroundings"] = describe_surroundings(random.random((points, 3)), around)
     return SceneFeatures(wanted, **(given | arrays))
 
 
@@ -66,6 +70,16 @@ def test_normals_of_a_store_are_estimated_once_and_kept(tmp_path, monkeypatch):
     assert np.array_equal(first.normals, again.normals)
     assert first.normals.dtype == np.int8
     stored_features(store, "b", ("rgb", "height"), store.block_cache)  # nobody asks for normals
+
+
+def test_surroundings_of_a_store_are_described_once_and_kept(tmp_path, monkeypatch):
+    store = write_scenes(tmp_path / "store", {"train": ("a",)})
+    xyz, everything = np.asarray(store.arrays("a")["xyz"], np.float32), np.arange(300)
+    first = stored_features(store, "a", SURROUNDINGS, store.block_cache).of(everything, xyz)
+    direct = describe_surroundings(xyz, SURROUNDINGS)
+    np.testing.assert_allclose(first, direct.table[direct.number], atol=2e-3)
+    monkeypatch.setattr("point2node.data.features.describe_surroundings", None)  # a second description would fail
+    assert np.array_equal(stored_features(store, "a", SURROUNDINGS, store.block_cache).of(everything, xyz), first)
 
 
 def test_a_store_that_cannot_be_written_keeps_estimates_in_memory(tmp_path):

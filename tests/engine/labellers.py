@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from point2node.core.classes import S3DIS
-from point2node.engine.labelling import Labeller
+from point2node.engine.labelling import SceneLabeller
 from point2node.engine.trained import Trained
 from point2node.engine.weights import WeightsCard, write_weights
 from point2node.geometry.pyramid import PyramidPlan
@@ -57,14 +57,14 @@ def card(**changes):
 
 def height_labeller(**changes):
     described = card(**changes)
-    return Labeller(Trained("heights", HeightNetwork(len(described.classes)), described, "best"))
+    return SceneLabeller(Trained("heights", HeightNetwork(len(described.classes)), described, "best"))
 
 
 def real_labeller(**changes):
     """The smallest real network, with fresh weights."""
     torch.manual_seed(0)
     described = card(points=192, **changes)
-    return Labeller(Trained("fresh", described.build(), described, "best"))
+    return SceneLabeller(Trained("fresh", described.build(), described, "best"))
 
 
 def write_real_weights(path, **changes):

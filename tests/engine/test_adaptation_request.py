@@ -4,7 +4,7 @@ import pytest
 
 from point2node.core.errors import InputError
 from point2node.engine.adaptation_request import FROM_WEIGHTS, Request, refuse_other_request, training_settings
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.trained import load_trained
 from tests.engine.labellers import write_real_weights
@@ -54,7 +54,7 @@ def test_steps_count_where_they_are_given(scan):
 
 
 def test_only_the_same_request_is_gone_on_with(scan, tmp_path):
-    labeller = Labeller(load_trained(str(write_real_weights(tmp_path / "w.safetensors"))))
+    labeller = SceneLabeller(load_trained(str(write_real_weights(tmp_path / "w.safetensors"))))
     run = RunFolder(tmp_path / "run")
     run.path.mkdir()
     file = run.path / "request.json"

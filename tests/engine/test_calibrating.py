@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from point2node.engine.calibrating import TemperatureSearch, bins, fold_temperature
+from point2node.engine.calibrating import TemperatureSearch, bins, fold_temperature, take_back_class_weights
 from point2node.engine.metrics import Calibration
 from point2node.models.catalogue import create_model
 
@@ -51,6 +51,20 @@ def test_a_folded_temperature_divides_every_logit(model, preset):
     before = network.run(xyz, features)
     fold_temperature(network, 2.5)
     torch.testing.assert_close(network.run(xyz, features), before / 2.5, rtol=1e-4, atol=1e-6)
+
+
+@given(st.integers(0, 2**32 - 1))
+def test_class_weights_that_are_taken_back_leave_the_probabilities_of_the_data(seed):
+    torch.manual_seed(seed)
+    network = create_model(preset="tiny").eval()
+    weights = torch.rand(13) + 0.1
+    weights[4] = 0.0  # never seen
+    with torch.no_grad():
+        xyz, features = torch.rand(256, 3), torch.rand(256, network.in_features)
+        natural = network.run(xyz, features).softmax(dim=1)
+        network.head.logits.bias.add_(torch.where(weights > 0, weights, 1.0).log())
+        take_back_class_weights(network, weights.tolist())
+        torch.testing.assert_close(network.run(xyz, features).softmax(dim=1), natural)
 
 
 def test_bins_tell_how_sure_and_how_right():

@@ -5,12 +5,13 @@ import pytest
 import torch
 
 from point2node.core.errors import InputError
-from point2node.engine import weights as weights_module
 from point2node.engine.averaging import WeightAverage
 from point2node.engine.checkpoints import Keeper, Progress, read_state, write_state
 from point2node.engine.recipe import build_optimiser
 from point2node.engine.run_folder import RunFolder
-from point2node.engine.weights import card_of, read_tensors, read_weights, write_tensors
+from point2node.engine.weights import card_of, read_weights
+from point2node.models import weights_file
+from point2node.models.weights_file import read_tensors, write_tensors
 from tests.engine.stores import quick, write_scenes
 
 
@@ -179,7 +180,7 @@ def test_a_full_disk_leaves_the_previous_state_and_says_so(failing, keeper, monk
         if len(calls) == failing:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(weights_module.os, "fsync", fsync)
+    monkeypatch.setattr(weights_file.os, "fsync", fsync)
     expected = rf"no space left.*The checkpoint of step 3 is whole\. Make room, then use --resume {keeper.run.path}\.$"
     with pytest.raises(InputError, match=expected):
         keeper.checkpoint(Progress(seed=0, step=4))

@@ -22,11 +22,11 @@ def classifier():
 
 def test_every_class_has_a_probability_and_the_likeliest_comes_first(classifier, tmp_path):
     (tmp_path / "a.off").write_text(CUBE)
-    guesses = classifier.read(tmp_path / "a.off")
+    guesses = classifier(tmp_path / "a.off")
     assert {guess.name for guess in guesses} == {"bed", "chair", "desk"}
     assert sum(guess.probability for guess in guesses) == pytest.approx(1, abs=1e-5)
     assert [guess.probability for guess in guesses] == sorted((guess.probability for guess in guesses), reverse=True)
-    assert classifier.read(tmp_path / "a.off") == guesses
+    assert classifier(tmp_path / "a.off") == guesses
 
 
 def test_size_and_place_do_not_matter(classifier):

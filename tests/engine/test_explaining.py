@@ -5,7 +5,7 @@ import torch
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.engine.explaining import Explainer
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.trained import Trained
 from tests.engine.labellers import card, real_labeller
 
@@ -83,6 +83,6 @@ def test_small_clouds_and_lost_points_are_explained_too(labeller):
 
 def test_weights_without_the_correlations_cannot_explain():
     described = card(variant="baseline", points=192)
-    labeller = Labeller(Trained("plain", described.build(), described, "best"))
+    labeller = SceneLabeller(Trained("plain", described.build(), described, "best"))
     with pytest.raises(InputError, match="variant 'point2node', found point2node baseline"):
         Explainer(labeller, small_room(10))

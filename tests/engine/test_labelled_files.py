@@ -14,7 +14,7 @@ from point2node.core.point_cloud import PointCloud
 from point2node.data.files import WRITABLE, read, write
 from point2node.data.files.text_append import append_columns
 from point2node.data.label_sidecar import read_sidecar, sidecar_path
-from point2node.engine.labelled import Labelled
+from point2node.engine.labelled import LabelledCloud
 from point2node.report.scene_files import read_scene
 
 CLASSES = (SemanticClass("floor", 1, (1, 2, 3)), SemanticClass("wall", 2, (4, 5, 6)))
@@ -23,7 +23,7 @@ CLASSES = (SemanticClass("floor", 1, (1, 2, 3)), SemanticClass("wall", 2, (4, 5,
 def labelled(cloud, classes=CLASSES, seed=0):
     random = np.random.default_rng(seed)
     values = np.array([one.value for one in classes], np.int32)
-    return Labelled(
+    return LabelledCloud(
         cloud,
         random.choice(values, len(cloud)),
         random.random(len(cloud), np.float32),
@@ -51,7 +51,7 @@ def test_what_comes_out_is_what_went_in_and_the_labels(tmp_path, suffix, points,
     write(scan, some_cloud(points, seed, labels=random.integers(0, 5, points), fields=fields))
     before = read(scan)
     result = labelled(before, seed=seed)
-    path = result.write(tmp_path / f"out{suffix}")
+    path = result.save(tmp_path / f"out{suffix}")
     after = read(path)
     assert path.suffix == suffix
     assert np.array_equal(after.xyz, before.xyz)
@@ -67,14 +67,14 @@ def test_what_comes_out_is_what_went_in_and_the_labels(tmp_path, suffix, points,
 
 @pytest.mark.parametrize("suffix", [".off", ".stl", ".obj", ".e57", ".glb"])
 def test_formats_without_labels_become_ply(tmp_path, suffix):
-    path = labelled(some_cloud()).write(tmp_path / f"out{suffix}")
+    path = labelled(some_cloud()).save(tmp_path / f"out{suffix}")
     assert path == tmp_path / "out.ply"
     assert read(path).labels is not None
 
 
 def test_the_classes_are_named_beside_the_file(tmp_path):
     result = labelled(some_cloud())
-    path = result.write(tmp_path / "a b ü.ply")
+    path = result.save(tmp_path / "a b ü.ply")
     sidecar = read_sidecar(path)
     assert sidecar.semantic_classes == CLASSES
     assert sidecar.weights == "some weights"
@@ -95,7 +95,7 @@ def test_a_labelled_las_keeps_its_point_format_and_dimensions(tmp_path, version,
     las["amplitude"] = np.arange(9, dtype=np.float32)
     las.write(tmp_path / f"scan{suffix}")
     result = labelled(read(tmp_path / f"scan{suffix}"))
-    found = laspy.read(result.write(tmp_path / f"out{suffix}"))
+    found = laspy.read(result.save(tmp_path / f"out{suffix}"))
     assert found.header.point_format.id == point_format
     assert np.array_equal(found.header.scales, header.scales)
     assert np.array_equal(found.X, las.X)
@@ -113,8 +113,8 @@ def test_old_las_formats_that_cannot_hold_the_classes_become_ply(tmp_path):
     las.write(tmp_path / "scan.las")
     cloud = read(tmp_path / "scan.las")
     wide = (SemanticClass("roof", 64, (0, 0, 0)),)
-    assert labelled(cloud, wide).write(tmp_path / "out.las").suffix == ".ply"
-    assert labelled(cloud).write(tmp_path / "out.las").suffix == ".las"
+    assert labelled(cloud, wide).save(tmp_path / "out.las").suffix == ".ply"
+    assert labelled(cloud).save(tmp_path / "out.las").suffix == ".las"
 
 
 TEXT = "# made by hand\n# X Y Z label\n1.50 2.0e0 -3 4\n\n 7.000\t8 9 5 # corner\r\n+1.25 0 0 6\n"
@@ -124,9 +124,9 @@ def test_text_keeps_its_characters(tmp_path):
     scan = tmp_path / "scan.txt"
     scan.write_bytes(TEXT.encode())
     cloud = read(scan)
-    path = Labelled(
+    path = LabelledCloud(
         cloud, np.array([1, 2, 255]), np.float32([0.5, 0.25, 0]), np.float32([0.125, 1, 0]), CLASSES, "w"
-    ).write(tmp_path / "out.txt")
+    ).save(tmp_path / "out.txt")
     assert path.read_bytes().decode() == (
         "# made by hand\n# X Y Z label_input label confidence entropy\n1.50 2.0e0 -3 4 1 0.5 0.125\n\n"
         " 7.000\t8 9 5 2 0.25 1.0 # corner\r\n+1.25 0 0 6 255 0.0 0.0\n"
@@ -146,7 +146,7 @@ def test_text_keeps_its_characters(tmp_path):
 )
 def test_new_columns_follow_the_style_of_the_text(tmp_path, name, text, expected):
     (tmp_path / name).write_text(text)
-    result = Labelled(read(tmp_path / name), np.array([1]), np.float32([0.5]), np.float32([0]), CLASSES, "w").write(
+    result = LabelledCloud(read(tmp_path / name), np.array([1]), np.float32([0.5]), np.float32([0]), CLASSES, "w").save(
         tmp_path / f"out_{name}"
     )
     assert result.read_text() == expected
@@ -165,24 +165,24 @@ def test_new_columns_follow_the_style_of_the_text(tmp_path, name, text, expected
 def test_labels_can_be_read_back_from_text_with_and_without_names(tmp_path, name, text):
     (tmp_path / name).write_text(text, newline="")
     result = labelled(read(tmp_path / name))
-    path = result.write(tmp_path / f"out_{name}")
+    path = result.save(tmp_path / f"out_{name}")
     scene = read_scene(path)
     assert [CLASSES[place].value for place in scene.labels] == result.labels.tolist()
     np.testing.assert_array_equal(scene.confidence, result.confidence)
     again = labelled(read(path, columns=" ".join(columns)) if (columns := read_sidecar(path).columns) else read(path))
-    assert read_scene(again.write(tmp_path / f"again_{name}")).labels is not None
+    assert read_scene(again.save(tmp_path / f"again_{name}")).labels is not None
 
 
 def test_characters_are_not_kept_in_another_format(tmp_path):
     (tmp_path / "a.txt").write_text("1 2 3\n4 5 6\n")
-    path = labelled(read(tmp_path / "a.txt")).write(tmp_path / "out.csv")
+    path = labelled(read(tmp_path / "a.txt")).save(tmp_path / "out.csv")
     assert path.read_text().startswith("x,y,z,label")
 
 
 def test_points_without_a_position_do_not_fit_into_las(tmp_path):
     cloud = some_cloud()
     cloud.xyz[3] = np.nan
-    path = labelled(cloud).write(tmp_path / "out.laz")
+    path = labelled(cloud).save(tmp_path / "out.laz")
     assert path.suffix == ".ply"
     assert np.isnan(read(path).xyz[3]).all()
 
@@ -190,10 +190,10 @@ def test_points_without_a_position_do_not_fit_into_las(tmp_path):
 def test_a_cloud_that_was_moved_is_not_written_with_its_old_characters(tmp_path):
     (tmp_path / "scan.xyz").write_text("1 2 3\n4 5 6\n")
     cloud = read(tmp_path / "scan.xyz")
-    moved = labelled(cloud.with_(xyz=cloud.xyz + 10)).write(tmp_path / "out.xyz")
+    moved = labelled(cloud.with_(xyz=cloud.xyz + 10)).save(tmp_path / "out.xyz")
     assert read(moved).xyz.tolist() == [[11, 12, 13], [14, 15, 16]]
     (tmp_path / "scan.xyz").write_text("9 9 9\n")
-    assert read(labelled(cloud).write(tmp_path / "out.xyz")).xyz.tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert read(labelled(cloud).save(tmp_path / "out.xyz")).xyz.tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
 @pytest.mark.parametrize("text", ["1 2 3\n", "1 2 3\n4 5 6\n7 8 9\n"])
@@ -207,23 +207,23 @@ def test_a_text_that_changes_while_it_is_labelled_is_not_mixed_with_the_labels(t
 
 def test_labelling_what_was_labelled_keeps_the_first_input(tmp_path):
     write(tmp_path / "scan.ply", some_cloud(labels=np.full(40, 7)))
-    once = labelled(read(tmp_path / "scan.ply")).write(tmp_path / "once.ply")
-    twice = read(labelled(read(once), seed=1).write(tmp_path / "twice.ply"))
+    once = labelled(read(tmp_path / "scan.ply")).save(tmp_path / "once.ply")
+    twice = read(labelled(read(once), seed=1).save(tmp_path / "twice.ply"))
     assert (twice.fields["label_input"] == 7).all()
 
 
 def test_nothing_is_left_where_writing_fails(tmp_path):
     with pytest.raises(InputError, match="a file that can be written"):
-        labelled(some_cloud()).write(tmp_path / "nowhere" / "out.ply")
+        labelled(some_cloud()).save(tmp_path / "nowhere" / "out.ply")
     with pytest.raises(InputError, match="a position for every point"):
-        labelled(some_cloud().with_(xyz=np.repeat([[-1.7e308] * 3, [1.7e308] * 3], 20, axis=0))).write(
+        labelled(some_cloud().with_(xyz=np.repeat([[-1.7e308] * 3, [1.7e308] * 3], 20, axis=0))).save(
             tmp_path / "out.las"
         )
     assert list(tmp_path.iterdir()) == []
 
 
 def test_the_sidecar_is_plain_json(tmp_path):
-    path = labelled(some_cloud()).write(tmp_path / "out.npz")
+    path = labelled(some_cloud()).save(tmp_path / "out.npz")
     assert json.loads(sidecar_path(path).read_text())["unlabelled"] == 255
 
 
@@ -233,9 +233,9 @@ def test_a_point_without_a_label_does_not_fit_into_old_las_formats(tmp_path):
     las.x, las.y, las.z = np.zeros((3, 40))
     las.write(tmp_path / "scan.las")
     result = labelled(read(tmp_path / "scan.las"))
-    assert result.write(tmp_path / "whole.las").suffix == ".las"
+    assert result.save(tmp_path / "whole.las").suffix == ".las"
     result.labels[0] = result.unlabelled
-    path = result.write(tmp_path / "out.las")
+    path = result.save(tmp_path / "out.las")
     assert path.suffix == ".ply"
     assert read(path).labels[0] == result.unlabelled
 
@@ -245,7 +245,7 @@ def test_a_kill_between_the_renames_never_names_new_labels_by_old_classes(tmp_pa
     """Whatever number of renames was done, the classes are those of the labels, or are said to be unfinished."""
     path = tmp_path / "a.ply"
     other = (SemanticClass("door", 1, (7, 8, 9)), SemanticClass("roof", 2, (4, 5, 6)))
-    labelled(some_cloud(), CLASSES, seed=0).write(path)
+    labelled(some_cloud(), CLASSES, seed=0).save(path)
     before = read(path).labels
     done, rename = [], Path.replace
 
@@ -257,7 +257,7 @@ def test_a_kill_between_the_renames_never_names_new_labels_by_old_classes(tmp_pa
 
     monkeypatch.setattr(Path, "replace", killed)
     with pytest.raises(KeyboardInterrupt):
-        labelled(some_cloud(), other, seed=1).write(path)
+        labelled(some_cloud(), other, seed=1).save(path)
     monkeypatch.undo()
     if kept == 0:
         assert read_sidecar(path).semantic_classes == CLASSES
@@ -265,5 +265,5 @@ def test_a_kill_between_the_renames_never_names_new_labels_by_old_classes(tmp_pa
         return
     with pytest.raises(InputError, match="a labelling that was interrupted"):
         read_sidecar(path)
-    labelled(some_cloud(), other, seed=1).write(path)
+    labelled(some_cloud(), other, seed=1).save(path)
     assert read_sidecar(path).semantic_classes == other

@@ -122,12 +122,12 @@ def cloud_of(points=1200, seed=0):
 
 def test_the_labeller_labels_as_a_network_with_mixed_statistics_would_and_stays_as_it_is():
     labeller, cloud = real_labeller(), cloud_of()
-    plain = labeller(cloud)
-    adapted = labeller(cloud, Options(norm_share=0.5))
+    plain = labeller.label(cloud)
+    adapted = labeller.label(cloud, Options(norm_share=0.5))
     assert not np.array_equal(adapted.confidence, plain.confidence)
     assert adapted.protocol["norm_share"] == 0.5
-    assert np.array_equal(labeller(cloud).confidence, plain.confidence)
-    assert np.array_equal(labeller(cloud, Options(norm_share=0.5)).confidence, adapted.confidence)
+    assert np.array_equal(labeller.label(cloud).confidence, plain.confidence)
+    assert np.array_equal(labeller.label(cloud, Options(norm_share=0.5)).confidence, adapted.confidence)
 
 
 def test_a_cloud_in_strips_is_adapted_once_as_a_whole(monkeypatch):
@@ -142,16 +142,16 @@ def test_a_cloud_in_strips_is_adapted_once_as_a_whole(monkeypatch):
     monkeypatch.setattr(labelling, "plan_memory", lambda *_, **__: Plan(900, 0, 0))
     random = np.random.default_rng(0)
     cloud = PointCloud(random.uniform(0, [30, 2, 2.5], (1600, 3)))
-    real_labeller(block_side=1.0)(cloud, Options(norm_share=0.5))
+    real_labeller(block_side=1.0).label(cloud, Options(norm_share=0.5))
     assert len(seen) == 1
     assert len(seen[0]) > 4
 
 
 def test_networks_without_batch_norm_and_clouds_without_enough_points_are_refused():
     with pytest.raises(InputError, match="expected a network with batch norm"):
-        height_labeller()(cloud_of(), Options(norm_share=0.5))
+        height_labeller().label(cloud_of(), Options(norm_share=0.5))
     with pytest.raises(InputError, match=r"cloud: expected at least 192 points .*, found 191"):
-        real_labeller()(cloud_of(191), Options(norm_share=0.5))
+        real_labeller().label(cloud_of(191), Options(norm_share=0.5))
     with pytest.raises(InputError, match=r"norm share: expected 0 to 1, found 1\.5"):
         Options(norm_share=1.5)
     with pytest.raises(InputError, match="batch norm"):

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.labelled import Labelled
+from point2node.engine.labelled import LabelledCloud
 from point2node.engine.output_rules import Box, Polygon, output_rules
 
 CLASSES = tuple(SemanticClass(name, value, (0, 0, 0)) for value, name in enumerate(("wall", "floor", "cup")))
@@ -16,7 +16,7 @@ XYZ = np.array([[0, 0, 0], [1, 0, 0], [2, 0, 1], [3, 3, 1]], float)
 def labelled(given=None):
     cloud = PointCloud(XYZ, labels=None if given is None else np.array(given))
     found = np.array([0, 1, 2, 255], np.int32)
-    return Labelled(cloud, found, np.float32([0.9, 0.8, 0.7, 0]), np.float32([0.1, 0.2, 0.3, 0]), CLASSES, "w")
+    return LabelledCloud(cloud, found, np.float32([0.9, 0.8, 0.7, 0]), np.float32([0.1, 0.2, 0.3, 0]), CLASSES, "w")
 
 
 def apply(given=None, **words):

@@ -118,7 +118,7 @@ def test_scans_are_predicted_once_and_their_surest_labels_become_a_store(tmp_pat
     found = predict_scans(labeller, store, tmp_path / "predicted", lambda *words: told.append(words))
     assert found.lengths == (400, 400)
     for name, labels in zip("ab", found.parts(found.labels), strict=True):
-        assert np.array_equal(labels, labeller(store.load(name)).places)
+        assert np.array_equal(labels, labeller.label(store.load(name)).places)
     assert told[-1][:2] == (800, 800)
     asked = len(labeller.network.colours)
     again = predict_scans(labeller, store, tmp_path / "predicted", ignore)

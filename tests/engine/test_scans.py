@@ -1,11 +1,13 @@
 import os
 from pathlib import Path
 
+import fsspec
 import pytest
 
 from point2node.core.errors import InputError
 from point2node.data.label_sidecar import sidecar_path
-from point2node.engine.scans import find_jobs
+from point2node.data.remote import RemotePath
+from point2node.engine.scans import Shard, find_jobs, find_local_scans, read_shard
 
 
 @pytest.fixture
@@ -77,3 +79,72 @@ def test_results_of_scans_with_the_longest_names_have_names_that_fit(folder, let
         assert job.target.name.startswith(letter * 20)
         assert len(os.fsencode(sidecar_path(job.target).name)) <= 255
         assert len(os.fsencode(job.target.stem + "_confidence.png")) <= 255
+
+
+def test_a_url_is_a_scan_without_asking_whether_it_is_a_folder():
+    (job,) = find_jobs(["https://nobody.invalid/rooms/a.laz?signature=x"], RemotePath("s3://bucket/out"))
+    assert job.scan.url == "https://nobody.invalid/rooms/a.laz?signature=x"
+    assert job.target == RemotePath("s3://bucket/out/a_labelled.laz")
+
+
+def test_remote_folders_keep_their_shape_and_what_needs_local_files_refuses_them():
+    memory = fsspec.filesystem("memory")
+    memory.store.clear()
+    for name in ("a.ply", "sub/b.laz", "notes.md", "old_labelled.ply"):
+        memory.pipe_file(f"/scans/{name}", b"x")
+    jobs = find_jobs(["memory://scans"], Path("out"))
+    assert [str(job.target) for job in jobs] == ["out/a_labelled.ply", "out/sub/b_labelled.laz"]
+    with pytest.raises(InputError, match="no file of a readable format"):
+        find_jobs(["memory://scans/*.e57"], Path("out"))
+    with pytest.raises(InputError, match="expected a local file, found a URL"):
+        find_local_scans(["memory://scans"])
+
+
+@pytest.mark.parametrize("count", [1, 3, 8])
+def test_shards_have_every_scan_once(folder, count):
+    jobs = find_jobs(["scans"], Path("out"))
+    taken = [job for number in range(1, count + 1) for job in Shard(number, count).take(jobs)]
+    assert sorted(names(taken)) == sorted(names(jobs))
+
+
+@pytest.mark.parametrize(
+    ("text", "environment", "shard"),
+    [
+        ("3/8", {}, Shard(3, 8)),
+        ("auto", {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_MIN": "1", "SLURM_ARRAY_TASK_COUNT": "8"}, Shard(1, 8)),
+        ("auto", {"SLURM_ARRAY_TASK_ID": "7", "SLURM_ARRAY_TASK_COUNT": "8"}, Shard(8, 8)),
+        (
+            "auto",
+            {
+                "SLURM_ARRAY_TASK_ID": "20",
+                "SLURM_ARRAY_TASK_MIN": "0",
+                "SLURM_ARRAY_TASK_STEP": "10",
+                "SLURM_ARRAY_TASK_COUNT": "4",
+            },
+            Shard(3, 4),
+        ),
+        ("auto/5", {"JOB_COMPLETION_INDEX": "0"}, Shard(1, 5)),
+    ],
+)
+def test_a_shard_is_given_or_that_of_the_array_job(text, environment, shard):
+    assert read_shard(text, environment) == shard
+
+
+@pytest.mark.parametrize(
+    ("text", "environment"),
+    [
+        ("0/8", {}),
+        ("9/8", {}),
+        ("-1/8", {}),
+        ("3", {}),
+        ("a/b", {}),
+        ("auto", {}),
+        ("auto", {"JOB_COMPLETION_INDEX": "0"}),
+        ("auto/5", {"JOB_COMPLETION_INDEX": "5"}),
+        ("auto", {"SLURM_ARRAY_TASK_ID": "x", "SLURM_ARRAY_TASK_COUNT": "8"}),
+        ("auto", {"SLURM_ARRAY_TASK_ID": "1", "SLURM_ARRAY_TASK_STEP": "0", "SLURM_ARRAY_TASK_COUNT": "8"}),
+    ],
+)
+def test_what_is_no_shard_is_refused(text, environment):
+    with pytest.raises(InputError, match="--shard: expected"):
+        read_shard(text, environment)

@@ -6,10 +6,11 @@ import pytest
 import torch
 
 from point2node.core.errors import InputError
-from point2node.engine import trained as module
 from point2node.engine.model_card import read_model_card
 from point2node.engine.trained import load_trained
 from point2node.engine.weights import read_weights
+from point2node.models import pretrained
+from point2node.models.catalogue import create_model
 
 
 def test_a_run_folder_gives_its_best_or_its_last_weights(finished):
@@ -40,12 +41,27 @@ def test_shipped_weights_are_found_by_name(finished, tmp_path, monkeypatch):
     checksum = hashlib.sha256(finished.best.read_bytes()).hexdigest()
     card = shipped.model_copy(update={"sha256": checksum}).model_dump_json()
     (tmp_path / "weights" / "rooms.json").write_text(card)
-    monkeypatch.setattr(module.resources, "files", lambda package: tmp_path)
-    assert module.shipped_weights() == ("rooms",)
+    monkeypatch.setattr(resources, "files", lambda package: tmp_path)
+    assert pretrained.shipped_weights() == ("rooms",)
     assert load_trained("rooms").weights == "shipped"
     assert load_trained("rooms").settings == shipped.settings
     with pytest.raises(InputError, match=r"shipped weights \(rooms\), found nothing there"):
         load_trained("room")
+
+
+def test_a_folder_that_a_network_was_saved_in_needs_no_run(finished, tmp_path):
+    trained = load_trained(str(finished.path))
+    trained.network.save_pretrained(tmp_path / "mine")
+    found = load_trained(tmp_path / "mine")
+    assert (found.name, found.weights, found.run, found.card) == ("mine", "saved", None, trained.card)
+    with pytest.raises(InputError, match="--weights: expected a run folder"):
+        load_trained(tmp_path / "mine", "last")
+
+
+def test_a_network_without_the_names_of_its_classes_cannot_label(tmp_path):
+    create_model(preset="tiny").save_pretrained(tmp_path / "mine")
+    with pytest.raises(InputError, match="expected weights that name their classes and features, found a network"):
+        load_trained(tmp_path / "mine")
 
 
 def test_an_unknown_name_is_refused_in_one_line():

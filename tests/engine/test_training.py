@@ -17,7 +17,7 @@ from point2node.engine.run_folder import RunFolder
 from point2node.engine.scoring import score_split
 from point2node.engine.trained import load_trained
 from point2node.engine.training import FINAL_FILES, train
-from point2node.engine.weights import read_tensors
+from point2node.models.weights_file import read_tensors
 from tests.engine.stores import ignore, quick, write_scenes, write_shapes
 
 MODERN = ("optimiser=adamw", "schedule=cosine", "warmup_steps=2", "label_smoothing=0.1", "class_weights=balanced")

@@ -15,18 +15,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import replacing
-from point2node.engine import weights as module
-from point2node.engine.weights import (
-    KEY,
-    card_of,
-    check_points,
-    check_task,
-    read_tensors,
-    read_weights,
-    write_tensors,
-    write_weights,
-)
+from point2node.core.writing import replacing
+from point2node.engine.weights import card_of, check_points, check_task, read_weights, write_weights
+from point2node.models import weights_file as module
+from point2node.models.weights_file import KEY, read_tensors, write_tensors
 from tests.engine.stores import quick, write_scenes, write_shapes
 
 

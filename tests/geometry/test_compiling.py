@@ -43,10 +43,10 @@ def shelf(tmp_path):
     return package
 
 
-def start(shelf, *dtypes, **environment):
+def start(shelf, *dtypes, before="", **environment):
     paths = os.pathsep.join([str(shelf.parent), *sys.path])
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONDONTWRITEBYTECODE": "1", **environment}
-    command = [sys.executable, "-c", USE, *dtypes]
+    command = [sys.executable, "-c", before + USE, *dtypes]
     return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -121,6 +121,21 @@ def test_a_folder_that_can_no_longer_be_written_to_does_no_harm(shelf):
     )
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(shelf.parent), *sys.path])}
     subprocess.run([sys.executable, "-c", program, shelf / "__pycache__"], env=environment, check=True)
+
+
+CHANGES = {
+    "the cache has moved": "del numba.core.caching.FunctionCache",
+    "the cache is made otherwise": "numba.core.caching.FunctionCache.__init__ = lambda self: None",
+    "its parts are called otherwise": "numba.core.caching.FunctionCache._impl_class = lambda function: object()",
+    "loading works otherwise": "del numba.core.caching.Cache._index_key",
+}
+NUMBA = "import numba.core.caching, numba.core.ccallback\n"  # the second uses the first, from the first kernel on
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_with_a_numba_whose_private_parts_have_changed_kernels_are_compiled_in_memory(shelf, change):
+    assert use(shelf, "f4", before=NUMBA + CHANGES[change]) == [(6, 0)]
+    assert not code_in(shelf)
 
 
 @pytest.mark.slow

@@ -98,6 +98,37 @@ def test_arrays_of_every_kind_are_run(kind):
     np.testing.assert_array_equal(model.run(given, given), model.run(xyz, xyz))
 
 
+@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("name", ["point2node", "pointnet"])
+def test_on_plain_tensors_a_network_builds_its_pyramid_itself(name, task):
+    model = network(name, task, "point2node")
+    xyz = torch.rand(2, 128, 3, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    features = xyz if model.in_features else None
+    logits = model(xyz, features)
+    assert logits.requires_grad
+    torch.testing.assert_close(logits, model.run(xyz, features), rtol=1e-10, atol=1e-12)
+    frame = {"segmentation": room_frame, "classification": unit_sphere}[task](xyz).double()
+    torch.testing.assert_close(logits, model(features, build_pyramid(frame, model.plan)), rtol=0, atol=0)
+
+
+def test_plain_tensors_train_in_the_mode_that_the_network_is_in():
+    model = small_network("classification", "point2node").train()
+    xyz = torch.rand(3, 128, 3, dtype=torch.float64, requires_grad=True)
+    model(xyz).sum().backward()  # no features: this one takes xyz alone
+    assert model.training
+    assert torch.count_nonzero(xyz.grad)
+
+
+def test_what_is_neither_coordinates_nor_a_pyramid_is_refused():
+    model = small_network("segmentation", "point2node")
+    with pytest.raises(InputError, match="expected coordinates or a pyramid, found neither"):
+        model(None)
+    with pytest.raises(InputError, match=r"^features: expected shape \(1, 128, 3\), found none"):
+        model(torch.rand(128, 3))
+    with pytest.raises(InputError, match=r"^xyz: expected coordinates of shape \(B, N, 3\), found shape \(2, 128, 4\)"):
+        model(torch.rand(2, 128, 4))
+
+
 def test_threads_that_run_a_network_in_training_do_not_disturb_each_other():
     model = small_network("segmentation", "point2node").train()
     model.head.eval()  # frozen by its owner

@@ -8,7 +8,8 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import write
 from point2node.data.label_sidecar import sidecar_path
-from point2node.report.scene_files import read_scene
+from point2node.engine.labelled import LabelledCloud
+from point2node.report.scene_files import read_scene, scene_of
 
 XYZ = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]])
 TREES = [{"name": "ground", "value": 2, "colour": [120, 90, 60]}, {"name": "tree", "value": 5, "colour": [0, 160, 0]}]
@@ -147,3 +148,21 @@ def test_a_truth_half_a_millimetre_off_is_the_same_and_lost_points_match_lost_po
     assert read_scene(path, truth).truth.tolist() == [0, 1, 1, 2]
     with pytest.raises(InputError, match="1 points elsewhere, point 1 first"):
         read_scene(path, write_cloud(tmp_path / "whole.ply", [0, 1, 1, 2]))
+
+
+def test_a_cloud_that_was_just_labelled_is_shown_as_its_file_would_be(tmp_path):
+    xyz = np.vstack([XYZ, [[np.nan] * 3]])
+    labelled = LabelledCloud(
+        PointCloud(xyz, rgb=np.arange(15).reshape(5, 3)),
+        np.int32([1, 0, 2, 2, 255]),
+        np.float32([1, 0.5, 0.5, 0.25, 0]),
+        np.float32([0, 0.5, 0.5, 0.75, 0]),
+        S3DIS,
+        "rooms",
+        protocol={"up": "y", "scale": 0.001, "votes": 1, "smooth": True},
+    )
+    here, read = scene_of(labelled, "scan"), read_scene(labelled.save(tmp_path / "scan.ply"))
+    for name in ("xyz", "labels", "rgb", "confidence", "entropy"):
+        assert np.array_equal(getattr(here, name), getattr(read, name), equal_nan=name == "xyz"), name
+    assert (here.name, here.classes, here.scale, here.remarks) == (read.name, read.classes, read.scale, read.remarks)
+    assert here.notes == {key: value for key, value in read.notes.items() if key not in ("labelled file", "input")}

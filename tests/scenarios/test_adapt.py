@@ -17,7 +17,8 @@ from point2node.data.files import read, write
 from point2node.engine import pseudo_labels
 from point2node.engine.adaptation_report import Agreement
 from point2node.engine.trained import load_trained
-from point2node.engine.weights import read_tensors, write_weights
+from point2node.engine.weights import write_weights
+from point2node.models.weights_file import read_tensors
 from tests.engine.labellers import card, write_real_weights
 from tests.engine.stores import write_scenes
 from tests.scenarios.stores import toy_cloud

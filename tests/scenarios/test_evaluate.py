@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
@@ -91,6 +92,7 @@ def test_calibrated_weights_keep_the_votes_that_they_were_calibrated_with(run):
         (("--split", "train"), "has not seen"),
         (("--split", "?"), "split"),
         (("--weights", "calibrated"), "not calibrated yet"),
+        (("--natural",), "expected a run trained with class_weights, found one without"),
     ],
 )
 def test_a_temperature_is_found_once_and_never_on_what_was_trained_on(run, arguments, told):
@@ -123,6 +125,24 @@ def test_a_twin_gives_its_temperature_to_a_run_of_the_same_recipe_only(run, tmp_
     result = point2node("calibrate", whole, "--twin", run)
     assert result.exit_code == 2
     assert "label_smoothing" in result.output
+
+
+def test_class_weights_are_taken_back_before_the_temperature_is_found(room_store, tmp_path):
+    words = (*QUICK, "class_weights=balanced", "--data", room_store, "--out", tmp_path / "run")
+    assert point2node("train", "tiny", *words).exit_code == 0
+    shutil.copytree(tmp_path / "run", tmp_path / "whole")
+    result = point2node("calibrate", tmp_path / "run", "--natural")
+    assert result.exit_code == 0, result.output
+    found = json.loads((tmp_path / "run" / "calibration.json").read_text())
+    plain, calibrated = (
+        load_file(tmp_path / "run" / f"{name}.safetensors")["head.logits.bias"] for name in ("best", "calibrated")
+    )
+    factors = np.array([weight or 1.0 for weight in found["class_weights"]])
+    assert len(set(found["class_weights"])) > 2
+    np.testing.assert_allclose(calibrated * found["temperature"], plain - np.log(factors), atol=1e-5)
+    assert point2node("calibrate", tmp_path / "whole", "--twin", tmp_path / "run").exit_code == 0
+    twin, whole = ((tmp_path / name / "calibrated.safetensors").read_bytes() for name in ("run", "whole"))
+    assert twin == whole
 
 
 def test_an_area_that_was_trained_on_calibrates_nothing(folds):

@@ -81,6 +81,7 @@ def test_each_network_is_trained_on_everything_and_scored_by_its_twin(shape_stor
     monkeypatch.setattr(modelnet40, "HOLDING_BACK", (*words, "folds=4"))
     monkeypatch.setattr(modelnet40, "ON_EVERYTHING", (*words, "validation_share=0"))
     monkeypatch.setattr(modelnet40, "VOTES", 2)
+    monkeypatch.setattr(modelnet40, "STAGES", ((), ("learning_rate=0.0005",)))
     modelnet40.make_table(tmp_path / "runs", shape_store)
     table = (results / "modelnet40.md").read_text()
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[2:]]
@@ -93,6 +94,7 @@ def test_each_network_is_trained_on_everything_and_scored_by_its_twin(shape_stor
         assert found["all"]["held_back"] == 0
         assert found["all"]["trained_on"] == found["twin"]["trained_on"] + found["twin"]["held_back"]
         assert found["result"]["units"] == found["twin"]["held_back"]
+        assert [stage["held_back"] for stage in found["before"]] == [found["twin"]["held_back"]]
     twin, whole = (
         json.loads((tmp_path / "runs" / f"point2node-seed0-{part}" / "calibration.json").read_text())
         for part in ("fold", "all")

@@ -91,6 +91,8 @@ def test_an_interrupted_run_says_what_is_done_and_leaves_nothing_half_written(he
     assert sorted(path.name for path in (here / "labelled").iterdir()) == [
         "a_labelled.ply",
         "a_labelled.ply.classes.json",
+        "summary.csv",
+        "summary.json",
     ]
 
 
@@ -156,6 +158,7 @@ def test_one_bad_scan_does_not_stop_the_others(here, weights):
     assert sorted(path.name for path in (here / "out").iterdir() if path.suffix != ".json") == [
         "a_labelled.ply",
         "c_labelled.npz",
+        "summary.csv",
     ]
 
 

@@ -9,7 +9,7 @@ import pytest
 
 import experiments.running
 import point2node
-from experiments import real_rooms
+from experiments import features, real_rooms
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
 from point2node.data.class_file import read_class_file
@@ -137,3 +137,12 @@ def test_classes_that_the_weights_do_not_know_are_refused(real, tmp_path):
     file.write_text((real / "classes.yaml").read_text().replace("sofa", "piano"))
     with pytest.raises(point2node.InputError, match="found piano"):
         list(real_rooms.read_rooms(real / "panoramic", file, "test", S3DIS))
+
+
+def test_features_of_single_points_are_compared_on_real_rooms(real, results, monkeypatch):
+    for name, value in {"ROOMS": 2, "STEPS": 3, "SEEDS": (0,), "CELLS_EACH": 300}.items():
+        monkeypatch.setattr(features, name, value)
+    features.make_table(real)
+    found = json.loads((results / "features.json").read_text())["figures"]
+    assert [one["features"] for one in found] == [list(one) for one in features.SETS]
+    assert all(0 <= kind["oa"] <= 1 for one in found for kind in one["kinds"].values())

@@ -65,11 +65,11 @@ def adapt(
     from point2node.engine.adapting import adapt as fit
     from point2node.engine.labelling import Options
     from point2node.engine.run_folder import RunFolder
-    from point2node.engine.scans import find_jobs
+    from point2node.engine.scans import find_local_scans
 
     keep_freed_memory()
     settings = [word for word in words if "=" in word and not Path(word).exists()]
-    scans = tuple(job.scan for job in find_jobs([word for word in words if word not in settings], out))
+    scans = find_local_scans(word for word in words if word not in settings)
     options = Options(scale, up.value, color, thin=thin)
     request = Request(scans, weights, options, rounds, sure, norm_share, minutes, tuple(settings), data)
     run = RunFolder(out)

@@ -28,6 +28,9 @@ def calibrate(
         Path | None,
         typer.Option(help="Take the temperature from this calibrated run, which held back what RUN was trained on."),
     ] = None,
+    natural: Annotated[
+        bool, typer.Option("--natural", help="First take back the class weights that the run was trained with.")
+    ] = False,
 ) -> None:
     """Find the temperature of a run's weights on held-out data, and fold it into a copy of them.
 
@@ -35,7 +38,12 @@ def calibrate(
 
     Example: point2node calibrate runs/tiny-point2node-seed0
     """
-    from point2node.engine.calibrating import CALIBRATION, fold_temperature, twins_calibration
+    from point2node.engine.calibrating import (
+        CALIBRATION,
+        fold_temperature,
+        take_back_class_weights,
+        twins_calibration,
+    )
     from point2node.engine.run_folder import RunFolder
     from point2node.engine.trained import load_trained
     from point2node.engine.weights import write_weights
@@ -48,11 +56,15 @@ def calibrate(
         raise InputError(run, expected="a run folder", found="weights without one")
     own = {"run": trained.name, "weights": weights.value, "trained_steps": trained.card.step}
     if twin is None:
-        result = _fit(trained, data, split, votes) | own
+        weights_taken_back = _take_back_class_weights(trained) if natural else {}
+        result = _fit(trained, data, split, votes) | own | weights_taken_back
     else:
-        if (data, split, votes) != (None, "val", None):
-            raise InputError("--twin", expected="no --data, --split or --votes: they are the twin's", found="some")
+        if (data, split, votes, natural) != (None, "val", None, False):
+            expected = "no --data, --split, --votes or --natural: they are the twin's"
+            raise InputError("--twin", expected=expected, found="some")
         result = twins_calibration(trained.run, RunFolder(twin)) | own
+        if "class_weights" in result:
+            take_back_class_weights(trained.network, result["class_weights"])
         fold_temperature(trained.network, result["temperature"])
     folder, protocol = trained.run.path, result["protocol"]
     card = trained.card.model_copy(update={"votes": protocol["votes"], "rule": protocol["rule"]})
@@ -69,6 +81,22 @@ def calibrate(
         why = "the temperature fits single votes, not their mean, or there was too little to fit it on"
         tell([f"warning: the calibration error grew: {why}. Use the weights as they were, or calibrate on more data."])
     print(f"written: {trained.run.calibrated}, {CALIBRATION}, reliability.png")
+
+
+def _take_back_class_weights(trained: Trained) -> dict[str, Any]:
+    """Undo the class weights of the training, which follow from the run's own data; returns what was undone."""
+    from point2node.engine.calibrating import take_back_class_weights
+    from point2node.engine.division import class_weights, divide
+    from point2node.engine.scoring import open_scored_data
+
+    assert trained.settings is not None
+    with progress("preparing") as report:
+        store = open_scored_data(trained, None, report)
+    weights = class_weights(trained.settings, store, divide(trained.settings, store).training)
+    if weights is None:
+        raise InputError("--natural", expected="a run trained with class_weights", found="one without")
+    take_back_class_weights(trained.network, weights.tolist())
+    return {"class_weights": weights.tolist()}
 
 
 def _fit(trained: Trained, data: Path | None, split: str, votes: int | None) -> dict[str, Any]:

@@ -20,7 +20,7 @@ def classify(
     shapes: Annotated[list[Path], typer.Argument(metavar="SHAPE...", help="Meshes, or clouds of single objects.")],
     weights: Annotated[
         str, typer.Option(help="Shipped weights by name, a run folder, or a .safetensors file.")
-    ] = "modelnet10",
+    ] = "modelnet40",
     up: Annotated[Up, typer.Option(help="The axis of the shape that points upwards.")] = Up.z,
     votes: Annotated[
         int | None, typer.Option(min=1, help="How many draws of points are averaged; by default as the weights say.")
@@ -41,7 +41,7 @@ def classify(
     for shape in shapes:
         try:
             with compiling_announced(say_compiling):
-                found[str(shape)] = classifier.read(shape, up=up.value, votes=votes)[:SHOWN]
+                found[str(shape)] = classifier(shape, up=up.value, votes=votes)[:SHOWN]
         except InputError as error:
             if len(shapes) == 1:
                 raise

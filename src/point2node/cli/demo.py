@@ -33,7 +33,7 @@ def demo(
     Example: point2node demo --out out
     """
     from point2node.data.files import write
-    from point2node.engine.labelling import Labeller
+    from point2node.engine.labelling import SceneLabeller
     from point2node.engine.scan_labelling import make_folder
     from point2node.engine.trained import load_trained
     from point2node.geometry.compiling import compiling_announced
@@ -49,8 +49,8 @@ def demo(
         write(truth, scanned)
         cloud = scanned.with_(labels=None, instance=None)
         write(scan, cloud)
-        labelled = Labeller(trained)(cloud, report=report, name=scan.name)
-    target = labelled.write(out / "demo_room_labelled.ply")
+        labelled = SceneLabeller(trained).label(cloud, report=report, name=scan.name)
+    target = labelled.save(out / "demo_room_labelled.ply")
     scene = read_scene(target, truth)
     write_scene_page(scene, page)
     stills = write_stills(scene, page)

@@ -46,8 +46,8 @@ def evaluate(
 
     Example: point2node evaluate runs/tiny-point2node-seed0 --json
     """
+    from point2node.core.writing import check_writable, replacing
     from point2node.data.features import tell_missing_colour
-    from point2node.data.files.replacing import check_writable, replacing
     from point2node.engine.scoring import (
         check_six_folds,
         choose_device,

@@ -24,7 +24,7 @@ def plan(
 
     Example: point2node plan labelled/scan_labelled.ply --out plan.svg --out plan.dxf
     """
-    from point2node.data.files.replacing import check_writable
+    from point2node.core.writing import check_writable
     from point2node.report.floor_plan import draw_plan
     from point2node.report.plan_files import WRITERS, write_plan
     from point2node.report.scene_files import read_scene_in_metres

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import math
-import sys
-import time
 from collections import Counter
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import progress, say_compiling
+from point2node.cli.progress import progress, say_compiling, tell
 from point2node.core.errors import InputError, is_interruption
+from point2node.core.words import as_text
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
-    from point2node.core.point_cloud import PointCloud
-    from point2node.engine.labelled import Labelled
-    from point2node.engine.labelling import Labeller, Options
-    from point2node.engine.output_rules import OutputRules
-    from point2node.engine.scans import Job
+    from point2node.cli.scan_work import Outcome, Work
+    from point2node.data.remote import Place
+    from point2node.engine.scans import Job, Shard
+
+    Outcomes = Generator[tuple[int, Outcome], None, None]
+    """The place of each scan in the list, and what became of it."""
 
 DEFAULT_WEIGHTS = "rooms"
 
@@ -59,12 +63,14 @@ class Adaptation(StrEnum):
 
 def predict(
     scans: Annotated[
-        list[str], typer.Argument(metavar="SCAN...", help="Files, folders or patterns such as 'a/*.laz'.")
+        list[str], typer.Argument(metavar="SCAN...", help="Files, folders, patterns such as 'a/*.laz', or their URLs.")
     ],
     weights: Annotated[
         str, typer.Option(help="Shipped weights by name, a run folder, or a .safetensors file.")
     ] = DEFAULT_WEIGHTS,
-    out: Annotated[Path, typer.Option(help="The folder for the labelled scans.")] = Path("labelled"),
+    out: Annotated[
+        str, typer.Option(metavar="FOLDER", help="Where the labelled scans go: a folder or its URL.")
+    ] = "labelled",
     format: Annotated[Format | None, typer.Option(help="The format of the results, if not the scan's own.")] = None,
     scale: Annotated[
         float | None,
@@ -75,8 +81,13 @@ def predict(
     auto: Annotated[bool, typer.Option("--auto", help="Fix obvious problems with unit, axis and colour.")] = False,
     votes: Annotated[int, typer.Option(min=1, help="How often each point is labelled; more is slower.")] = 1,
     thin: Annotated[
-        float, typer.Option(min=0.0, help="Metres: label one point in each such cube, and the others like it. Faster.")
-    ] = 0.0,
+        float | None,
+        typer.Option(
+            min=0.0,
+            help="Metres: label one point in each such cube, and the others like it; 0 for every point. By default as "
+            "the weights say.",
+        ),
+    ] = None,
     smooth: Annotated[
         bool | None,
         typer.Option("--smooth/--no-smooth", help="Average over smooth surfaces; by default as the weights say."),
@@ -86,7 +97,8 @@ def predict(
         typer.Option(help="bn: take half of the batch-norm statistics from each scan; for scanners unlike training's."),
     ] = None,
     memory: Annotated[
-        float | None, typer.Option(min=0.1, help="GB to stay below; by default 60 % of what is free.")
+        float | None,
+        typer.Option(min=0.1, help="GB to stay below, with all --workers; by default 60 % of what is free."),
     ] = None,
     classes: Annotated[
         str | None, typer.Option(help="Write other classes: a YAML file that maps them, or asprs, nyu40.")
@@ -102,121 +114,163 @@ def predict(
     drop: Annotated[str | None, typer.Option(help="Leave out these classes: clutter.")] = None,
     report: Annotated[bool, typer.Option(help="Also write a page to look at, and a picture.")] = True,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Label again what is labelled already.")] = False,
+    workers: Annotated[
+        int | None, typer.Option(min=1, help="Label this many scans at a time, in processes of their own.")
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(metavar="ADDRESS", help="Label on a Dask cluster: a scheduler's address or file, or local:4."),
+    ] = None,
+    shard: Annotated[
+        str | None,
+        typer.Option(metavar="I/N", help="Label every N-th scan only, from the I-th on; auto in Slurm's array jobs."),
+    ] = None,
 ) -> None:
     """Label every point of scans: files of any readable format, at full resolution, with all that was in them.
 
+    Exit code 0: all labelled, 1: some failed, 2: bad input, which no retry helps, 130: stopped by Ctrl+C.
+
     Example: point2node predict scan.laz
     """
-    from point2node.engine.labelling import Labeller, Options
+    import torch
+
+    from point2node.cli.scan_work import Work
+    from point2node.data.remote import place_of
+    from point2node.engine.labelling import Options, SceneLabeller
     from point2node.engine.norm_statistics import NORM_SHARE
     from point2node.engine.output_rules import output_rules
-    from point2node.engine.scan_labelling import results_folder
-    from point2node.engine.scans import find_jobs
+    from point2node.engine.scans import find_jobs, read_shard
     from point2node.engine.trained import load_trained
-    from point2node.geometry.compiling import compiling_announced
 
     if memory is not None and not math.isfinite(memory):
         raise InputError("--memory", expected="a number of GB", found=str(memory))
+    if workers is not None and cluster is not None:
+        raise InputError("--workers", expected="no --cluster next to it", found="both")
     limit = None if memory is None else int(memory * 1e9)
     norm_share = 0.0 if adapt is None else NORM_SHARE
     options = Options(scale, up.value, color, votes, thin, smooth, limit, norm_share)
-    jobs = find_jobs(scans, out, None if format is None else f".{format.value}")
-    labeller = Labeller(load_trained(weights))
+    folder = place_of(out)
+    jobs = find_jobs(scans, folder, None if format is None else f".{format.value}")
+    part = None if shard is None else read_shard(shard)
+    address = f"local:{workers}" if workers is not None else cluster
+    device = None if address is None else torch.device("cpu")  # workers have devices of their own
+    labeller = SceneLabeller(load_trained(weights), device)
     rules = output_rules(labeller.classes, classes, protect, within, only, drop)
-    outcomes: Counter[str] = Counter()
-    try:
-        with results_folder(out, jobs), compiling_announced(say_compiling):
-            for number, job in enumerate(jobs, start=1):
-                if len(jobs) > 1:
-                    _say(f"[{number}/{len(jobs)}] {job.scan}")
-                try:
-                    anew = _label(job, labeller, options, rules, auto=auto, report=report, overwrite=overwrite)
-                    outcomes["labelled" if anew else "labelled before"] += 1
-                except InputError as error:
-                    if len(jobs) == 1:
-                        raise
-                    outcomes["failed"] += 1
-                    _say(f"point2node: {error}")
-    except (KeyboardInterrupt, SystemError) as error:
-        if not is_interruption(error):
-            raise
-        _say(f"point2node: stopped; {outcomes.total()} of {len(jobs)} scans are done, the same command does the others")
-        raise typer.Exit(code=130) from None
-    if len(jobs) > 1:
-        before = f", {outcomes['labelled before']} labelled before" if outcomes["labelled before"] else ""
-        print(f"{outcomes['labelled']} of {len(jobs)} scans labelled{before}, {outcomes['failed']} failed")
-    if outcomes["failed"]:
+    work = Work(labeller.trained, options, rules, auto, report, overwrite)
+    if len(jobs) == 1 and address is None and part is None:
+        _label_one(work, jobs[0], folder)
+    else:
+        _label_many(work, jobs, folder, address, part)
+
+
+def _label_one(work: Work, job: Job, folder: Place) -> None:
+    from point2node.cli.scan_work import label_and_draw
+    from point2node.engine.scan_labelling import results_folder
+    from point2node.geometry.compiling import compiling_announced
+
+    with _stopping_told(Counter(), 1), results_folder(folder, [job]), compiling_announced(say_compiling):
+        label_and_draw(work, job, _say, print, _bar)
+
+
+def _label_many(work: Work, jobs: Sequence[Job], folder: Place, address: str | None, shard: Shard | None) -> None:
+    """Label scans here or on a cluster; what fails is told and noted, and the others go on."""
+    from point2node.engine.scan_labelling import results_folder
+    from point2node.engine.summary import Row, Summary
+
+    jobs = jobs if shard is None else shard.take(jobs)
+    counts: Counter[str] = Counter()
+    outcomes = _in_turn(work, jobs) if address is None or not jobs else _on_cluster(work, jobs, address)
+    with _stopping_told(counts, len(jobs)), results_folder(folder, jobs, shared=shard is not None):
+        summary = Summary(folder, shard)
+        try:
+            for place, found in outcomes:
+                job = jobs[place]
+                scan = as_text(str(job.scan))
+                counts["failed" if found.error else "labelled" if found.anew else "labelled before"] += 1
+                if found.output is None:
+                    summary.add(Row(scan, error=found.error))
+                    continue
+                output = job.target.with_name(found.output)
+                row = Row(scan, summary.relative(output), found.points, found.seconds, found.counts, found.doubts)
+                summary.add(row if found.anew else summary.recall(scan, output))
+        finally:
+            outcomes.close()
+            if counts:
+                summary.write()
+    before = f", {counts['labelled before']} labelled before" if counts["labelled before"] else ""
+    print(f"{counts['labelled']} of {len(jobs)} scans labelled{before}, {counts['failed']} failed")
+    if counts["failed"]:
         raise typer.Exit(code=1)
 
 
-def _label(
-    job: Job,
-    labeller: Labeller,
-    options: Options,
-    rules: OutputRules | None,
-    *,
-    auto: bool,
-    report: bool,
-    overwrite: bool,
-) -> bool:
-    """Label one scan; False if that was done before."""
-    from point2node.engine.scan_labelling import (
-        finished_target,
-        label_scan,
-        look_at,
-        refuse_foreign,
-        request_of,
-        rounding_of,
-    )
+def _in_turn(work: Work, jobs: Sequence[Job]) -> Outcomes:
+    """Label one scan after the other in this process."""
+    from point2node.cli.scan_work import label_here
+    from point2node.geometry.compiling import compiling_announced
 
-    request = request_of(job, labeller, options, auto, rules)
-    if not overwrite:
-        done = finished_target(job, request)
-        if done is not None:
-            print(f"{done}: labelled before (--overwrite labels it again)")
-            if report and not done.with_suffix(".html").is_file():
-                _draw(done)
-            return False
-        refuse_foreign(job)
-    cloud, card, chosen, fixes = look_at(job, labeller, options, auto)
-    _say(f"{job.scan}: {card}")
-    for fix in fixes:
-        _say(f"fixed: {fix}")
-    for doubt in card.doubts:
-        _say(f"note: {doubt}")
-    start = time.monotonic()
-    with progress("labelling", seconds=2.0) as watch:
-        target, labelled = label_scan(job, cloud, labeller, chosen, request, watch, rules)
-    seconds = time.monotonic() - start
-    if target.suffix != job.target.suffix:
-        _say(f"note: {job.target.suffix} cannot hold these points and labels; written as {target.suffix}")
-    elif rounding := rounding_of(target, cloud):
-        _say(f"note: {target.suffix} holds coordinates in steps: they are up to {rounding:g} off")
-    print(f"{target}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
-    if report:
-        _draw(target, labelled.as_cloud())
-    return True
+    with compiling_announced(say_compiling):
+        for place, job in enumerate(jobs):
+            _say(f"[{place + 1}/{len(jobs)}] {job.scan}")
+            yield place, label_here(work, job, _say, print, _bar)
 
 
-def _draw(target: Path, cloud: PointCloud | None = None) -> None:
-    """The page and the stills of a labelled scan, which is read again if it is not at hand."""
-    from point2node.report.scene_files import read_scene
-    from point2node.report.scene_page import write_scene_page
-    from point2node.report.stills import write_stills
+def _on_cluster(work: Work, jobs: Sequence[Job], address: str) -> Outcomes:
+    """Label scans on workers; what each has to say is printed in one piece when it is done."""
+    from point2node.cli.scan_work import Outcome, label_on_worker
 
-    page = target.with_suffix(".html")
-    scene = read_scene(target, cloud=cloud)
-    write_scene_page(scene, page)
-    write_stills(scene, page)
-    print(f"open {page}")
+    try:
+        from point2node.engine.cluster import ClusterLostError, Failure, connected, spread
+    except ModuleNotFoundError as error:
+        raise InputError(
+            "--cluster, --workers",
+            expected="Dask's package distributed to be installed",
+            found=f"no {error.name}",
+            remedy="Run: pip install 'point2node[cluster]'",
+        ) from error
+    from point2node.engine.scan_labelling import remove_unfinished
+
+    try:
+        with connected(address, work.options.memory) as cluster, progress("labelling", seconds=2.0) as watch:
+            watch(0, len(jobs), f"on {cluster.workers} workers")
+            sent = [_absolute(job) for job in jobs]
+            for done, (place, found) in enumerate(spread(cluster, label_on_worker, work, sent), start=1):
+                scan = jobs[place].scan
+                _say(f"[{done}/{len(jobs)}] {scan}")
+                if isinstance(found, Failure):
+                    found = Outcome(error=f"{scan}: {found.reason}", said=(f"point2node: {scan}: {found.reason}",))
+                tell(found.said)
+                for line in found.shown:
+                    print(line)
+                yield place, found
+                watch(done, len(jobs), scan.name)
+    except ClusterLostError as error:
+        _say(f"point2node: {error}; the same command does the others")
+        raise typer.Exit(code=1) from None
+    finally:
+        if address.startswith("local:"):
+            remove_unfinished(jobs)  # of workers that were ended amid a scan
 
 
-def _shares(labelled: Labelled) -> str:
-    """The most frequent classes, in per cent."""
-    counts = sorted(labelled.counts.items(), key=lambda item: -item[1])
-    total = max(len(labelled), 1)
-    return ", ".join(f"{name} {100 * count / total:.0f} %" for name, count in counts[:5] if count)
+def _absolute(job: Job) -> Job:
+    """Workers may have been started in another folder."""
+    scan, target = (place.absolute() if isinstance(place, Path) else place for place in (job.scan, job.target))
+    return replace(job, scan=scan, target=target)
+
+
+@contextmanager
+def _stopping_told(counts: Counter[str], scans: int) -> Iterator[None]:
+    """Whoever stops the work with Ctrl+C is told how far it is."""
+    try:
+        yield
+    except (KeyboardInterrupt, SystemError) as error:
+        if not is_interruption(error):
+            raise
+        _say(f"point2node: stopped; {counts.total()} of {scans} scans are done, the same command does the others")
+        raise typer.Exit(code=130) from None
+
+
+_bar = partial(progress, "labelling", seconds=2.0)
 
 
 def _say(line: str) -> None:
-    print(line, file=sys.stderr, flush=True)
+    tell([line])

@@ -147,7 +147,7 @@ def _target(html: bool, out: Path | None) -> Path | None:
 
 
 def _write(made: Report, target: Path) -> None:
-    from point2node.data.files.replacing import replacing
+    from point2node.core.writing import replacing
     from point2node.report.markdown import to_markdown
     from point2node.report.page import to_page
 

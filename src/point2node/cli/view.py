@@ -38,7 +38,7 @@ def view(
 
     check_library()
     from point2node.engine.interruption import noted_interruptions
-    from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.labelling import Options, SceneLabeller
     from point2node.engine.trained import load_trained
     from point2node.report.viewer.app import Viewer, check_host
     from point2node.report.viewer.door import LOOPBACK
@@ -47,7 +47,7 @@ def view(
     check_host(host)
     scans = {} if scan is None else find_scans(scan)
     viewer = Viewer(
-        Labeller(load_trained(weights)),
+        SceneLabeller(load_trained(weights)),
         scans,
         Options(scale=scale, up=up, color=color),
         host=host,

@@ -30,22 +30,22 @@ def warmup(
     """
     from point2node.data.files import read, write
     from point2node.engine.input_card import examine_cloud
-    from point2node.engine.labelling import Labeller, Options
+    from point2node.engine.labelling import Options, SceneLabeller
     from point2node.engine.trained import load_trained
     from point2node.geometry.compiling import compiling_announced
     from point2node.report.scene_files import read_scene
     from point2node.report.scene_page import to_scene_page
 
     start = time.monotonic()
-    labeller = Labeller(load_trained(weights))
+    labeller = SceneLabeller(load_trained(weights))
     with compiling_announced(say_compiling), TemporaryDirectory(prefix="point2node-") as folder:
         scan = Path(folder) / "scan.xyz"  # text: numbers in it are read by kernels, too
         write(scan, _made_up_room())
         cloud = read(scan)
         for options in (Options(scale=1.0), Options(scale=1.0, color=False, thin=0.05)):
             examine_cloud(cloud, labeller, options)
-            labelled = labeller(cloud, options)
-            to_scene_page(read_scene(labelled.write(Path(folder) / "scan_labelled.xyz")))
+            labelled = labeller.label(cloud, options)
+            to_scene_page(read_scene(labelled.save(Path(folder) / "scan_labelled.xyz")))
     print(
         f"ready in {time.monotonic() - start:.0f} s: the kernels that predict needs with {labeller.name!r} are compiled"
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
-from pathlib import Path
 
 LONGEST_LIST = 24
 """Names in a message that also suggests one; more would bury the suggestion."""
@@ -17,7 +16,7 @@ class InputError(ValueError):
     its traceback.
     """
 
-    def __init__(self, where: str | Path, *, expected: str, found: str, remedy: str = "") -> None:
+    def __init__(self, where: object, *, expected: str, found: str, remedy: str = "") -> None:
         self.where = str(where)
         self.expected = expected
         self.found = found

@@ -27,8 +27,8 @@ _limit: ContextVar[int | None] = ContextVar("limit", default=None)
 
 @contextmanager
 def memory_limited(limit: int | None) -> Iterator[None]:
-    """Inside, files are refused that the process could not hold in ``limit`` bytes."""
-    token = _limit.set(limit)
+    """Inside, the process may hold ``limit`` bytes, or fewer if an outer limit says so; None changes nothing."""
+    token = _limit.set(_tighter(limit, _limit.get()))
     try:
         yield
     finally:
@@ -37,7 +37,7 @@ def memory_limited(limit: int | None) -> Iterator[None]:
 
 def check_unpacked(where: str | Path, size: int) -> None:
     """Refuse to unpack ``size`` bytes that there is no memory for: a few compressed ones can stand for very many."""
-    limit = memory_limit(_limit.get())
+    limit = memory_limit()
     if held_memory() + COPIES * size > limit:
         raise InputError(
             where,
@@ -48,8 +48,23 @@ def check_unpacked(where: str | Path, size: int) -> None:
 
 
 def memory_limit(limit: int | None = None) -> int:
-    """Bytes that the whole process may hold: ``limit``, or by default what it holds plus 60 % of what is free."""
-    return held_memory() + int(FREE_SHARE * free_memory()) if limit is None else limit
+    """Bytes that the whole process may hold: ``limit`` or that of ``memory_limited``, whichever is smaller.
+
+    Without either, what it holds plus 60 % of what is free.
+    """
+    tightest = _tighter(limit, _limit.get())
+    return held_memory() + int(FREE_SHARE * free_memory()) if tightest is None else tightest
+
+
+def _tighter(*limits: int | None) -> int | None:
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def ran_out_of_memory(error: BaseException) -> bool:
+    """Whether there was no memory to be had; torch raises a RuntimeError that says so."""
+    return isinstance(error, MemoryError) or (
+        isinstance(error, RuntimeError) and "allocate memory" in str(error).lower()
+    )
 
 
 def held_memory() -> int:

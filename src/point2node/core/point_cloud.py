@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from point2node.core.errors import InputError
 
 Array = NDArray[Any]
+PARTS = ("rgb", "normals", "intensity", "labels", "instance", "faces")
+"""What a cloud may have beside positions."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +61,13 @@ class PointCloud:
 
     def __len__(self) -> int:
         return len(self.xyz)
+
+    def __repr__(self) -> str:
+        placed = self.xyz[np.isfinite(self.xyz).all(axis=1)]
+        size = " × ".join(f"{side:.4g}" for side in np.ptp(placed, axis=0)) if len(placed) else "no positions"
+        parts = [part for part in PARTS if getattr(self, part) is not None]
+        known = ", ".join([*parts, *self.fields])
+        return f"<PointCloud: {len(self):,} points, {size}{' with ' if known else ''}{known}>"
 
     def __getitem__(self, chosen: slice | Array) -> PointCloud:
         """The chosen points, by slice, mask or numbers; faces do not survive a choice of vertices."""

@@ -5,10 +5,14 @@ from __future__ import annotations
 from types import MappingProxyType
 from typing import Literal
 
-Feature = Literal["rgb", "relative_rgb", "normals", "height"]
+Feature = Literal["rgb", "relative_rgb", "normals", "height", "shape", "column", "boundary", "segment"]
 """What a network may be given of a point next to xyz."""
-WIDTHS: MappingProxyType[Feature, int] = MappingProxyType({"rgb": 3, "relative_rgb": 3, "normals": 3, "height": 1})
+WIDTHS: MappingProxyType[Feature, int] = MappingProxyType(
+    {"rgb": 3, "relative_rgb": 3, "normals": 3, "height": 1, "shape": 24, "column": 6, "boundary": 1, "segment": 14}
+)
 COLOURS: tuple[Feature, ...] = ("rgb", "relative_rgb")
+SURROUNDINGS: tuple[Feature, ...] = ("shape", "column", "boundary", "segment")
+"""Those that are made of a whole scan, not of single points."""
 
 
 def as_text(name: str) -> str:

@@ -6,6 +6,8 @@ another step.
 
 from __future__ import annotations
 
+import os
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -21,6 +23,9 @@ from point2node.core.errors import InputError
 from point2node.data.parallel import follow_parent, leaving_main_alone
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid, move_tensor
 
+IMPORTED_BY = os.getpid()
+"""The process that loaded this module; in a forked one it is that of the parent."""
+
 
 @dataclass(frozen=True)
 class Sample:
@@ -35,6 +40,26 @@ class Sample:
     scene: str
     weight: float = 1.0
     """Factor on its loss."""
+
+
+class Samples(Dataset[Sample], ABC):
+    """Samples that both the ``BatchLoader`` of a training and a plain ``torch.utils.data.DataLoader`` can draw.
+
+    A plain loop indexes them. What is random about a sample then comes from torch's generator: ``torch.manual_seed``
+    repeats it, and the workers of a ``DataLoader`` each draw their own.
+    """
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def draw(self, number: int, random: np.random.Generator) -> Sample:
+        """Sample ``number`` of an epoch; whatever is random about it comes from ``random``."""
+
+    def __getitem__(self, number: int) -> Sample:
+        if not 0 <= number < len(self):
+            raise IndexError(number)
+        return self.draw(number, np.random.default_rng(int(torch.randint(2**63 - 1, ()))))
 
 
 class SampleSource(Protocol):
@@ -182,6 +207,28 @@ class _Steps(Dataset[Batch | InputError]):
             self._plan,
             seed=step,
         )
+
+
+class Collate:
+    """Makes a batch with its pyramid of the samples of a plain loop: the ``collate_fn`` of a ``DataLoader``.
+
+    Args:
+        plan: the geometry that the network asks for: ``model.plan``.
+    """
+
+    def __init__(self, plan: PyramidPlan) -> None:
+        self._plan = plan
+
+    def __call__(self, samples: list[Sample]) -> Batch:
+        """The batch; refused in a process that a kernel would end without a word."""
+        if os.getpid() != IMPORTED_BY:
+            raise InputError(
+                "DataLoader",
+                expected="workers that are spawned, since the threads of compiled kernels do not survive a fork",
+                found="a forked one",
+                remedy="Give it multiprocessing_context='spawn'.",
+            )
+        return make_batch(samples, self._plan, seed=int(torch.randint(2**63 - 1, ())))
 
 
 def make_batch(samples: list[Sample], plan: PyramidPlan, *, seed: int) -> Batch:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import replacing
+from point2node.core.writing import replacing
 from point2node.data.store import Store
 from point2node.geometry.blocks import BlockRules, cut_blocks
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 
 from point2node.core.errors import InputError
+from point2node.core.writing import replacing
 from point2node.data.files import read
-from point2node.data.files.replacing import replacing
 from point2node.data.label_sidecar import read_sidecar
 from point2node.data.own_files import find_clouds
 

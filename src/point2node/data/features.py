@@ -19,12 +19,13 @@ import torch
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
-from point2node.core.words import COLOURS, Feature
-from point2node.data.files.replacing import replacing
+from point2node.core.words import COLOURS, SURROUNDINGS, WIDTHS, Feature
+from point2node.core.writing import replacing
 from point2node.data.store import Store
 from point2node.geometry.augment import transform_normals
 from point2node.geometry.frames import floor_height
 from point2node.geometry.normals import CELL, NEIGHBOURS, estimate_normals
+from point2node.geometry.surroundings import Surroundings, describe_surroundings
 
 Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
@@ -36,6 +37,8 @@ SPREAD = 4.0
 """Relative colours within ± 2 standard deviations fill the range of plain ones, −0.5 to 0.5."""
 QUANTA = 127
 """Normals are kept as bytes: to half a degree, in a quarter of the space."""
+SURROUNDINGS_FORM = 1
+"""Counts the ways in which surroundings were described: files of an older one are not used."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,8 @@ class SceneFeatures:
     makes no difference; 0 where there are none.
     ``normals``: the absolute values of a normal's three parts, since the sign of an estimated one says nothing.
     ``height``: metres above the floor.
+    ``shape``, ``column``, ``boundary``, ``segment``: what surrounds a point (``geometry.surroundings``); made of the
+    scan as it is, so that augmentation leaves them alone.
     """
 
     wanted: tuple[Feature, ...]
@@ -56,6 +61,8 @@ class SceneFeatures:
     """(N, 3), of any sign and length; needed where normals are wanted."""
     floor: float = 0.0
     """The z of the floor."""
+    surroundings: Surroundings | None = None
+    """Needed where any of ``SURROUNDINGS`` is wanted; its table holds these, in the order of ``wanted``."""
 
     def of(
         self,
@@ -63,6 +70,7 @@ class SceneFeatures:
         xyz: Floats,
         matrix: NDArray[Any] = NO_TURN,
         recolour: Callable[[Floats], Floats] = lambda rgb: rgb,
+        hide: Callable[[Floats], Floats] = lambda described: described,
     ) -> Floats | None:
         """The features (M, width) of some points; None where none are wanted.
 
@@ -71,10 +79,17 @@ class SceneFeatures:
             xyz: (M, 3) where these are, augmented.
             matrix: what turned them there; normals turn with them.
             recolour: what happens to colours.
+            hide: what happens to each feature of the surroundings.
         """
         parts: list[Floats] = []
+        column = 0
         for name in self.wanted:
-            if name == "height":
+            if name in SURROUNDINGS:
+                assert self.surroundings is not None
+                there = self.surroundings.number[chosen]
+                parts.append(hide(self.surroundings.table[there, column : column + WIDTHS[name]].astype(np.float32)))
+                column += WIDTHS[name]
+            elif name == "height":
                 parts.append(xyz[:, 2:] - np.float32(self.floor))
             elif name == "normals":
                 assert self.normals is not None
@@ -98,13 +113,27 @@ class SceneFeatures:
 
 
 def stored_features(store: Store, name: str, wanted: tuple[Feature, ...], cache: Path) -> SceneFeatures:
-    """The features of a stored scene; normals that it lacks are estimated on first use and kept under ``cache``."""
+    """The features of a stored scene; what takes time to find is found on first use and kept under ``cache``."""
     arrays = store.arrays(name)
     normals = arrays.get("normals")
     if "normals" in wanted and normals is None:
-        normals = _estimated_once(store, name, cache)
+        how = ["normals", CELL, NEIGHBOURS, QUANTA]
+        (normals,) = _found_once(store, name, cache, how, ("normals",), lambda xyz: (compact_normals(xyz),))
+    surroundings = None
+    around = surroundings_of(wanted)
+    if around:
+        how = ["surroundings", *around, SURROUNDINGS_FORM]
+        parts = _found_once(
+            store, name, cache, how, ("cells", "around"), lambda xyz: _compact_surroundings(xyz, around)
+        )
+        surroundings = Surroundings(*parts)
     floor = floor_height(np.asarray(arrays["xyz"][:, 2], np.float32)) if "height" in wanted else 0.0
-    return SceneFeatures(wanted, arrays.get("rgb"), normals, floor)
+    return SceneFeatures(wanted, arrays.get("rgb"), normals, floor, surroundings)
+
+
+def surroundings_of(wanted: tuple[Feature, ...]) -> tuple[Feature, ...]:
+    """Those of the wanted features that need the whole scan."""
+    return tuple(name for name in wanted if name in SURROUNDINGS)
 
 
 def compact_normals(xyz: Floats) -> NDArray[np.int8]:
@@ -112,20 +141,33 @@ def compact_normals(xyz: Floats) -> NDArray[np.int8]:
     return np.rint(QUANTA * estimate_normals(torch.from_numpy(xyz)).numpy()).astype(np.int8)
 
 
-def _estimated_once(store: Store, name: str, cache: Path) -> NDArray[np.int8]:
+def _compact_surroundings(xyz: Floats, wanted: tuple[Feature, ...]) -> tuple[NDArray[Any], NDArray[Any]]:
+    found = describe_surroundings(xyz, wanted)
+    return found.number.astype(np.int32), found.table.astype(np.float16)
+
+
+def _found_once(
+    store: Store,
+    name: str,
+    cache: Path,
+    how: list[Any],
+    suffixes: tuple[str, ...],
+    find: Callable[[Floats], tuple[NDArray[Any], ...]],
+) -> tuple[NDArray[Any], ...]:
+    """Arrays found from a scene's coordinates, one file each; ``how`` they are found is part of the files' names."""
     entry = store.entry(name)
-    what = hashlib.sha256(json.dumps(["normals", CELL, NEIGHBOURS, QUANTA, entry.checksum]).encode()).hexdigest()
-    file = cache / f"{entry.folder}.{what[:12]}.normals.npy"
-    if not file.is_file():
-        normals = compact_normals(np.array(store.arrays(name)["xyz"], np.float32))
+    what = hashlib.sha256(json.dumps([*how, entry.checksum]).encode()).hexdigest()
+    files = [cache / f"{entry.folder}.{what[:12]}.{suffix}.npy" for suffix in suffixes]
+    if not all(file.is_file() for file in files):
+        found = find(np.array(store.arrays(name)["xyz"], np.float32))
         try:
             cache.mkdir(parents=True, exist_ok=True)
-            with replacing(file) as stream:
-                np.save(stream, normals, allow_pickle=False)
+            for file, array in zip(files, found, strict=True):
+                with replacing(file) as stream:
+                    np.save(stream, array, allow_pickle=False)
         except (OSError, InputError):  # a store that is read-only, or a full disk: then they stay in memory
-            return normals
-    kept: NDArray[np.int8] = np.load(file, mmap_mode="r")
-    return kept
+            return found
+    return tuple(np.load(file, mmap_mode="r") for file in files)
 
 
 def tell_missing_colour(store: Store, wanted: tuple[Feature, ...]) -> list[str]:

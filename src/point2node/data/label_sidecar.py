@@ -59,7 +59,12 @@ class LabelSidecar(BaseModel):
 
 def sidecar_path(labelled: Path) -> Path:
     """``room_labelled.ply`` → ``room_labelled.ply.classes.json``."""
-    return labelled.with_name(labelled.name + ".classes.json")
+    return labelled.with_name(sidecar_name(labelled.name))
+
+
+def sidecar_name(labelled: str) -> str:
+    """``room_labelled.ply`` → ``room_labelled.ply.classes.json``."""
+    return f"{labelled}.classes.json"
 
 
 def read_sidecar(labelled: Path) -> LabelSidecar | None:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.words import Feature
-from point2node.data.batches import Sample, SampleSource
+from point2node.data.batches import Sample, Samples, SampleSource
 from point2node.data.block_cache import Blocks, blocks_of
 from point2node.data.features import SceneFeatures, stored_features
 from point2node.data.store import Store
@@ -32,7 +32,7 @@ LOOKED_AT, HELD = 512, 0.02
 """A block holds a class if of this many of its points at least this share is of the class."""
 
 
-class RoomBlocks:
+class RoomBlocks(Samples):
     """Blocks of some scenes of a segmentation store: a sample is ``points`` random points of one block, augmented.
 
     Args:
@@ -68,6 +68,8 @@ class RoomBlocks:
         self._arguments = (store, scenes, points, features, augmentation, rules, frame, balance, mix, cache)
         self._store, self._scenes, self._points, self._features = store, scenes, points, features
         self._augmentation, self._frame, self._balance, self._mix = augmentation, FRAMES[frame], balance, mix
+        self.card = _card(store, points, features, rules, frame)
+        """What labelling scans has to know of these samples: ``model.save_pretrained(..., trained_on=blocks.card)``."""
         folder = store.block_cache if cache is None else cache
         offsets = (0.0, rules.side / 2)
 
@@ -109,10 +111,12 @@ class RoomBlocks:
         matrix = self._augmentation.draw(random)
         xyz = transform_points(self._frame(arrays["xyz"][chosen].astype(np.float32)), matrix)
         xyz = self._augmentation.shake(self._augmentation.bend(xyz, random), random)
-        recolour = partial(self._augmentation.recolour, random=random)
+        recolour, hide = (
+            partial(change, random=random) for change in (self._augmentation.recolour, self._augmentation.hide)
+        )
         return Sample(
             xyz=xyz,
-            features=self._described[scene].of(chosen, xyz, matrix, recolour),
+            features=self._described[scene].of(chosen, xyz, matrix, recolour, hide),
             labels=self._store.number_labels(arrays["labels"][chosen]),
             scene=self._scenes[scene],
         )
@@ -161,7 +165,7 @@ def mix_quarters(first: Sample, second: Sample, random: np.random.Generator) -> 
     return Sample(join(first.xyz, second.xyz), features, join(first.labels, second.labels), scene)
 
 
-class ShapeClouds:
+class ShapeClouds(Samples):
     """Shapes of one split of a classification store: a sample is ``points`` random points of one shape, z up.
 
     Shapes are stored as they were released; the store says which of their axes points up. ``numbers`` chooses some of
@@ -192,6 +196,8 @@ class ShapeClouds:
         if up not in UPWARDS:
             raise unknown_choice(f"{store.path}, setting 'up'", str(up), UPWARDS)
         self._upright = UPWARDS[up]
+        self.card = _card(store, points, features, PAPER, "room")
+        """See ``RoomBlocks``."""
 
     def __reduce__(self) -> tuple[object, ...]:
         return ShapeClouds, self._arguments  # see RoomBlocks
@@ -246,7 +252,7 @@ class Portion:
     """Factor on the loss of its samples."""
 
 
-class MixedSources:
+class MixedSources(Samples):
     """Several sources at once: of an epoch's samples each gives its share, so that batches hold some of each.
 
     An epoch is as long as the source that needs most samples to be drawn whole; samples of the others come again.
@@ -268,6 +274,26 @@ class MixedSources:
         within = number - (int(self._ends[place - 1]) if place else 0)
         sample = portion.source.draw(within % len(portion.source), random)
         return replace(sample, weight=sample.weight * portion.weight)
+
+
+def _card(store: Store, points: int, features: tuple[Feature, ...], rules: BlockRules, frame: Frame) -> dict[str, Any]:
+    """The part of the card of weights that the samples decide; scans are labelled by one vote."""
+    manifest = store.manifest
+    return {
+        "task": manifest.task,
+        "dataset": manifest.dataset,
+        "classes": [one.model_dump(mode="json") for one in manifest.classes],
+        "ignored": list(manifest.ignored),
+        "features": list(features),
+        "points": points,
+        "block_side": rules.side,
+        "block_grid": rules.grid,
+        "block_points": rules.max_points,
+        "frame": frame,
+        "votes": 1,
+        "rule": "mean_probability",
+        "voxel": None,
+    }
 
 
 def check_arrays(where: str, available: tuple[str, ...], wanted: tuple[str, ...]) -> None:

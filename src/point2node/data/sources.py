@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.data.remote import Place
 
 
 @dataclass(frozen=True)
@@ -105,7 +106,7 @@ def relative_name(path: Path, root: Path) -> str:
     return path.relative_to(root).as_posix()
 
 
-def is_hidden(path: Path) -> bool:
+def is_hidden(path: Place) -> bool:
     """Whether the system put the file there (``.DS_Store``, ``._name``, ``Thumbs.db``): such files are no data."""
     return path.name.startswith(".") or path.name in ("Thumbs.db", "desktop.ini", "__MACOSX")
 

@@ -12,7 +12,7 @@ from typing import Any
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.data.preparation import Report
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.norm_statistics import NORM_SHARE, check_share
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.scan_labelling import checksum_of
@@ -72,7 +72,7 @@ class Request:
         """Whether the steps of a round are given, rather than minutes."""
         return parse_overrides(self.words).get("steps") is not None
 
-    def as_note(self, labeller: Labeller) -> dict[str, Any]:
+    def as_note(self, labeller: SceneLabeller) -> dict[str, Any]:
         """All that the result depends on, as JSON takes it."""
         files = [(scan.name, scan.stat().st_size, scan.stat().st_mtime_ns) for scan in self.scans]
         note = asdict(self) | {
@@ -99,7 +99,7 @@ def training_settings(request: Request, trained: Trained) -> tuple[Settings, Pat
     return check_settings(PRESET, values | parse_overrides(request.words)), data
 
 
-def check_source(settings: Settings, data: Path | None, labeller: Labeller, progress: Progress) -> None:
+def check_source(settings: Settings, data: Path | None, labeller: SceneLabeller, progress: Progress) -> None:
     """Refuse labelled data whose classes are not those of the weights."""
     names = [one.name for one in labeller.classes]
     if data is None:

@@ -27,7 +27,7 @@ from point2node.engine.adaptation_request import (
     training_settings,
 )
 from point2node.engine.input_frame import place
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.norm_statistics import (
     SAMPLES,
     batch_norms,
@@ -61,7 +61,7 @@ class Adapted:
 
 def adapt(request: Request, run: RunFolder, watch: Watch, progress: Progress) -> Adapted | None:
     """Fit weights to scans in the run folder ``run``; None if training was interrupted."""
-    labeller = Labeller(load_trained(request.weights))
+    labeller = SceneLabeller(load_trained(request.weights))
     batch_norms(labeller.network)
     settings, data = training_settings(request, labeller.trained)
     check_source(settings, data, labeller, progress)
@@ -98,14 +98,14 @@ def adapt(request: Request, run: RunFolder, watch: Watch, progress: Progress) ->
     return Adapted(result, scans, before, after)
 
 
-def _predict(labeller: Labeller, scans: Store, folder: Path, progress: Progress) -> Predictions:
+def _predict(labeller: SceneLabeller, scans: Store, folder: Path, progress: Progress) -> Predictions:
     with progress("labelling") as report:
         return predict_scans(labeller, scans, folder, report)
 
 
 def _adapt_norms(
     request: Request,
-    labeller: Labeller,
+    labeller: SceneLabeller,
     scans: Store,
     before: Predictions,
     work: Path,
@@ -124,7 +124,7 @@ def _adapt_norms(
     if not start.is_file():
         mixed = _mix_norms(labeller, scans, request.norm_share)
         write_weights(start, mixed.state_dict(), trained.card)
-    adapted = Labeller(load_trained(str(start)))
+    adapted = SceneLabeller(load_trained(str(start)))
     predictions = _predict(adapted, scans, work / "predicted_norms", progress)
     agreement = compare(before, predictions, request.sure)
     report = {"share": request.norm_share, "agreement": describe_agreement(agreement)}
@@ -134,7 +134,7 @@ def _adapt_norms(
     return start, predictions, report
 
 
-def _mix_norms(labeller: Labeller, scans: Store, share: float) -> Network:
+def _mix_norms(labeller: SceneLabeller, scans: Store, share: float) -> Network:
     """The network with statistics of all scans mixed in; each scan gives about equally many samples."""
     card, samples = labeller.trained.card, []
     for name in scans.scenes():

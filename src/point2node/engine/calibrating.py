@@ -2,10 +2,15 @@
 
 Dividing all logits by T leaves every single decision as it is and brings probabilities nearer to, or further from, one
 half. The division is folded into the last layer, so that calibrated weights are plain weights.
+
+A network trained with class weights w learns probabilities that are w times too large for each class. They teach it
+rare classes, but in labelling they turn common classes into rare ones. Subtracting log w from the logits takes them
+back; this is folded into the last layer as well.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,6 +100,17 @@ def fold_temperature(network: Network, temperature: float) -> None:
     with torch.no_grad():
         for parameter in network.head.logits.parameters():
             parameter.div_(temperature)
+
+
+def take_back_class_weights(network: Network, weights: Sequence[float]) -> None:
+    """Make the probabilities of ``network``, trained with these class weights, those of training without.
+
+    A weight of 0 is that of a class that training never saw: nothing is known of it, and it stays as it is.
+    """
+    bias = network.head.logits.bias
+    factors = torch.tensor([weight or 1.0 for weight in weights], dtype=bias.dtype, device=bias.device)
+    with torch.no_grad():
+        bias.sub_(factors.log())
 
 
 def twins_calibration(run: RunFolder, twin: RunFolder) -> dict[str, Any]:

@@ -15,14 +15,8 @@ from torch import Tensor, nn
 from point2node.core.errors import InputError
 from point2node.engine.averaging import WeightAverage
 from point2node.engine.run_folder import RunFolder
-from point2node.engine.weights import (
-    WeightsCard,
-    check_tensors,
-    load_tensors,
-    read_tensors,
-    write_tensors,
-    write_weights,
-)
+from point2node.engine.weights import WeightsCard, write_weights
+from point2node.models.weights_file import check_tensors, load_tensors, read_tensors, write_tensors
 
 
 @dataclass

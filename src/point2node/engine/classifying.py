@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.batches import Sample, make_batch
-from point2node.data.files import read
 from point2node.data.files.mesh_sampling import sample_surface
 from point2node.engine.asking import ask
-from point2node.engine.working import WeightsAtWork
+from point2node.engine.working import Given, WeightsAtWork, open_given
 from point2node.geometry.frames import UPWARDS
 from point2node.models.network import FRAMES
 
@@ -36,28 +35,22 @@ class ShapeClassifier(WeightsAtWork):
 
     task = "classification"
 
-    def __call__(
-        self, shape: PointCloud, *, up: str = "z", votes: int | None = None, name: str = "shape"
-    ) -> list[Guess]:
+    def __call__(self, shape: Given, *, up: str = "z", votes: int | None = None) -> list[Guess]:
         """Every class with its probability, the likeliest first. The same shape gives the same guesses.
 
         Args:
-            shape: a mesh, which is sampled by area, or a cloud.
+            shape: a mesh, which is sampled by area, or a cloud: as a file, an array (N, 3) or a ``PointCloud``.
             up: the axis of the shape that points upwards, where training shapes have their z.
             votes: how many draws of points the probabilities are the mean of; as many as the weights say if not given.
-            name: for messages.
         """
         votes = self.trained.card.votes if votes is None else votes
         if votes < 1:
             raise InputError("votes", expected="1 or more", found=str(votes))
-        xyz = self._points(shape, up, name)
+        cloud, name = open_given(shape)
+        xyz = self._points(cloud, up, name)
         probabilities = torch.stack([self._vote(xyz, vote, name) for vote in range(votes)]).mean(dim=0)
         order = probabilities.argsort(descending=True, stable=True)
         return [Guess(self.classes[place].name, float(probabilities[place])) for place in order.tolist()]
-
-    def read(self, path: Path, *, up: str = "z", votes: int | None = None) -> list[Guess]:
-        """The guesses for a file."""
-        return self(read(path), up=up, votes=votes, name=str(path))
 
     def _points(self, shape: PointCloud, up: str, name: str) -> NDArray[np.float64]:
         if self.trained.card.features:

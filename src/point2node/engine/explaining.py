@@ -13,7 +13,7 @@ from point2node.core.point_cloud import PointCloud
 from point2node.data.batches import Batch
 from point2node.engine.asking import device_of
 from point2node.engine.input_frame import Placement, place
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.engine.prediction import scene_batch
 from point2node.geometry.blocks import training_group
 
@@ -55,7 +55,7 @@ class Explainer:
         options: those that it was labelled with.
     """
 
-    def __init__(self, labeller: Labeller, cloud: PointCloud, options: Options | None = None) -> None:
+    def __init__(self, labeller: SceneLabeller, cloud: PointCloud, options: Options | None = None) -> None:
         network = labeller.network
         if network.correlation is None or network.correlation.variant != "point2node":
             found = f"{labeller.trained.card.model} {labeller.trained.card.variant or ''}".strip()

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from point2node._version import __version__
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import check_writable, replacing
+from point2node.core.writing import check_writable, replacing
 from point2node.engine.trained import Trained
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
 from point2node.models.layers import gather_nodes

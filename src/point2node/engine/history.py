@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import reason, replacing
+from point2node.core.writing import reason, replacing
 
 ENTROPIES = ("local_entropy", "non_local_entropy")
 """How evenly the rows of the correlations listen: 1 to all alike, 0 to one node each."""

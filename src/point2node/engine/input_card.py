@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from point2node.core.point_cloud import PointCloud
 from point2node.engine.input_frame import FARTHEST, HIGHEST, LOOKED_AT, place, strays
-from point2node.engine.labelling import Labeller, Options
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.geometry.frames import FARTHEST_BELOW, UPWARDS
 from point2node.geometry.neighbours import k_nearest_neighbours
 
@@ -70,7 +70,7 @@ class InputCard:
         )
 
 
-def examine_cloud(cloud: PointCloud, labeller: Labeller, options: Options, name: str = "cloud") -> InputCard:
+def examine_cloud(cloud: PointCloud, labeller: SceneLabeller, options: Options, name: str = "cloud") -> InputCard:
     """The card of a cloud as the options bring it before the weights, with every doubt about it."""
     scale = options.scale_of(cloud)
     placement = place(cloud, scale, options.up, name)
@@ -101,7 +101,7 @@ def examine_cloud(cloud: PointCloud, labeller: Labeller, options: Options, name:
     return replace(card, doubts=tuple(doubts))
 
 
-def settle_scale(cloud: PointCloud, labeller: Labeller, options: Options) -> tuple[Options, str]:
+def settle_scale(cloud: PointCloud, labeller: SceneLabeller, options: Options) -> tuple[Options, str]:
     """The options with a scale, and why it is not 1: the one given, the file's unit, or what makes a room of the scan.
 
     Labels of a room in another unit than metres are worthless, so the only unit in which it is a room is taken.
@@ -162,7 +162,7 @@ def _doubts_about_frame(
     card: InputCard,
     extent: tuple[float, float, float],
     facing: NDArray[np.float64],
-    labeller: Labeller,
+    labeller: SceneLabeller,
     options: Options,
 ) -> list[Doubt]:
     if labeller.trained.card.dataset not in INDOORS or card.points < FEW_POINTS:
@@ -191,7 +191,7 @@ def _doubts_about_frame(
     return doubts
 
 
-def _doubts_about_colour(cloud: PointCloud, labeller: Labeller, options: Options) -> list[Doubt]:
+def _doubts_about_colour(cloud: PointCloud, labeller: SceneLabeller, options: Options) -> list[Doubt]:
     if not labeller.takes_color or not options.color:
         return []
     if cloud.rgb is None:

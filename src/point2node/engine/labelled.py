@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +16,12 @@ from point2node.engine.labelled_files import write_labelled
 
 UNLABELLED = 255
 """The label of points that have none, unless a class is called so."""
+SHOWN = 5
+"""Classes that a short description names."""
 
 
 @dataclass(frozen=True, eq=False)
-class Labelled:
+class LabelledCloud:
     """A cloud and what a network says of each of its points."""
 
     cloud: PointCloud
@@ -37,6 +40,12 @@ class Labelled:
 
     def __len__(self) -> int:
         return len(self.cloud)
+
+    def __repr__(self) -> str:
+        found = sorted((item for item in self.counts.items() if item[1]), key=lambda item: -item[1])
+        shares = ", ".join(f"{name} {100 * count / len(self):.0f} %" for name, count in found[:SHOWN])
+        more = ", …" if len(found) > SHOWN else ""
+        return f"<{type(self).__name__}: {len(self):,} points by {self.weights!r}: {shares or 'no labels'}{more}>"
 
     @property
     def counts(self) -> dict[str, int]:
@@ -64,7 +73,7 @@ class Labelled:
         fields |= {"confidence": self.confidence, "entropy": self.entropy}
         return self.cloud.with_(labels=self.labels, fields=fields)
 
-    def write(self, path: str | Path) -> Path:
+    def save(self, path: str | PathLike[str]) -> Path:
         """Write the labelled cloud in the format of the suffix, with the names of the classes beside it.
 
         Returns the file, which is a PLY where the format cannot hold labels.

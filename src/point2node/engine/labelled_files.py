@@ -11,22 +11,22 @@ import numpy as np
 from point2node._version import __version__
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.core.writing import replacing
 from point2node.data.files import WRITABLE, encode, read
 from point2node.data.files.las_dimensions import FIRST_WITH_WIDE_CLASSES
 from point2node.data.files.las_header import LasOrigin
-from point2node.data.files.replacing import replacing
 from point2node.data.files.text import written_digits
 from point2node.data.files.text_append import TextOrigin, append_columns, names_beside
 from point2node.data.label_sidecar import UNFINISHED, LabelSidecar, ListedClass, sidecar_path
 
 if TYPE_CHECKING:
-    from point2node.engine.labelled import Labelled
+    from point2node.engine.labelled import LabelledCloud
 
 FALLBACK = ".ply"
 LARGEST_NARROW_CLASS = 31
 
 
-def write_labelled(path: Path, labelled: Labelled, further: dict[str, Any] | None = None) -> Path:
+def write_labelled(path: Path, labelled: LabelledCloud, further: dict[str, Any] | None = None) -> Path:
     """Write the labelled cloud and, last, the file beside it that names the classes; returns where the cloud is.
 
     Until that file is whole, one in its place says that the cloud is being written: after a kill at any moment nobody
@@ -56,10 +56,15 @@ def write_labelled(path: Path, labelled: Labelled, further: dict[str, Any] | Non
 
 def _write_note(target: Path, note: dict[str, Any]) -> None:
     with replacing(sidecar_path(target)) as stream:
-        stream.write((json.dumps(note, indent=1, ensure_ascii=False) + "\n").encode())
+        stream.write(encode_note(note))
 
 
-def describe(labelled: Labelled) -> LabelSidecar:
+def encode_note(note: dict[str, Any]) -> bytes:
+    """The file beside a labelled cloud, as it is written."""
+    return (json.dumps(note, indent=1, ensure_ascii=False) + "\n").encode()
+
+
+def describe(labelled: LabelledCloud) -> LabelSidecar:
     """What the file beside a labelled cloud says."""
     return LabelSidecar(
         point2node=__version__,
@@ -89,11 +94,11 @@ def _kept_text(cloud: PointCloud, suffix: str) -> TextOrigin | None:
     return origin if same and again.fields.keys() == cloud.fields.keys() else None
 
 
-def _holds_labels(suffix: str, labelled: Labelled) -> bool:
+def _holds_labels(suffix: str, labelled: LabelledCloud) -> bool:
     return suffix in WRITABLE and (suffix not in (".las", ".laz") or _fits_las(labelled))
 
 
-def _fits_las(labelled: Labelled) -> bool:
+def _fits_las(labelled: LabelledCloud) -> bool:
     """Every point needs a position there, and old point formats keep a class in five bits."""
     origin = labelled.cloud.origin
     narrow = isinstance(origin, LasOrigin) and origin.header.point_format.id < FIRST_WITH_WIDE_CLASSES

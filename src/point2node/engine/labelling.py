@@ -16,9 +16,9 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.core.words import COLOURS
 from point2node.data.batches import Sample
-from point2node.data.features import SceneFeatures, compact_normals
+from point2node.data.features import SceneFeatures, compact_normals, surroundings_of
 from point2node.engine.input_frame import LOOKED_AT, Placement, place
-from point2node.engine.labelled import UNLABELLED, Labelled
+from point2node.engine.labelled import UNLABELLED, LabelledCloud
 from point2node.engine.memory import Plan, plan_memory
 from point2node.engine.norm_statistics import (
     SAMPLES,
@@ -37,6 +37,7 @@ from point2node.geometry.blocks import BlockRules, cut_blocks, widen
 from point2node.geometry.neighbours import k_nearest_neighbours
 from point2node.geometry.sampling import grid_sampling
 from point2node.geometry.smoothing import smooth_on_surfaces
+from point2node.geometry.surroundings import describe_surroundings
 from point2node.models.network import Network
 
 TALLEST = 2000.0
@@ -60,8 +61,9 @@ class Options:
     """Whether the cloud's colours are used."""
     votes: int = 1
     """How often every point is labelled, in other surroundings each time; twice, at two offsets, for each."""
-    thin: float = 0.0
-    """Metres: only one point in each cube of this edge is labelled, the others take the label of the nearest."""
+    thin: float | None = None
+    """Metres: only one point in each cube of this edge is labelled, the others take the label of the nearest; 0 for
+    every point, None as the weights say."""
     smooth: bool | None = None
     """Whether probabilities are averaged over smooth surfaces; None: as the weights say."""
     memory: int | None = None
@@ -72,7 +74,7 @@ class Options:
     def __post_init__(self) -> None:
         if self.votes < 1:
             raise InputError("votes", expected="1 or more", found=str(self.votes))
-        if not (math.isfinite(self.thin) and self.thin >= 0):
+        if self.thin is not None and not (math.isfinite(self.thin) and self.thin >= 0):
             raise InputError("thin", expected="metres, 0 or more", found=str(self.thin))
         check_share(self.norm_share)
 
@@ -83,7 +85,7 @@ class Options:
         return 1.0 if cloud.unit is None else cloud.unit
 
 
-class Labeller(WeightsAtWork):
+class SceneLabeller(WeightsAtWork):
     """Trained weights for scenes, ready to label any cloud."""
 
     task = "segmentation"
@@ -93,13 +95,13 @@ class Labeller(WeightsAtWork):
         """Whether the weights were trained with colours."""
         return bool(set(COLOURS) & set(self.trained.card.features))
 
-    def __call__(
+    def label(
         self,
         cloud: PointCloud,
         options: Options | None = None,
         report: Report = lambda done, total, name: None,
         name: str = "cloud",
-    ) -> Labelled:
+    ) -> LabelledCloud:
         """Label every point that has a position.
 
         The same cloud and options give the same labels; a cloud too large for the free memory is cut into strips, so
@@ -109,7 +111,7 @@ class Labeller(WeightsAtWork):
         placement = place(cloud, options.scale_of(cloud), options.up, name)
         points = self.trained.card.points
         _refuse_giants(placement.xyz, points, name)
-        chosen = thin_out(placement, options.thin)
+        chosen = thin_out(placement, self.cube(options))
         nodes = SAMPLES_AT_ONCE * points if options.norm_share else 0
         smooth = self._smooths(options)
         plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory, nodes, smooth=smooth)
@@ -123,7 +125,7 @@ class Labeller(WeightsAtWork):
         labels, confidence, entropy = self._spread(placement, chosen, found)
         values = np.array([one.value for one in self.classes], np.int32)
         unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
-        result = Labelled(
+        result = LabelledCloud(
             cloud=cloud,
             labels=np.full(len(cloud), unlabelled, np.int32),
             confidence=np.zeros(len(cloud), np.float32),
@@ -148,7 +150,9 @@ class Labeller(WeightsAtWork):
         )
         if "normals" in card.features:
             normals = compact_normals(placement.xyz) if normals is None else normals @ placement.rotation.T
-        described = SceneFeatures(card.features, rgb, normals)
+        around = surroundings_of(card.features)
+        surroundings = describe_surroundings(placement.xyz, around) if around else None
+        described = SceneFeatures(card.features, rgb, normals, surroundings=surroundings)
         return SceneInput(
             placement.xyz, lambda numbers: described.of(numbers, placement.xyz[numbers]), name, card.frame
         )
@@ -211,6 +215,10 @@ class Labeller(WeightsAtWork):
         report(len(chosen))
         return labels, confidence, entropy
 
+    def cube(self, options: Options) -> float:
+        """Metres: the side of the cubes of which one point each is labelled; 0 for every point."""
+        return self.trained.card.thin if options.thin is None else options.thin
+
     def _smooths(self, options: Options) -> bool:
         return self.trained.card.smooth if options.smooth is None else options.smooth
 
@@ -242,7 +250,7 @@ class Labeller(WeightsAtWork):
             "colour": colour,
             "scale": options.scale_of(cloud),
             "up": options.up,
-            "thin": options.thin,
+            "thin": self.cube(options),
             "norm_share": options.norm_share,
             "points_without_position": len(cloud) - len(placement.numbers),
         }

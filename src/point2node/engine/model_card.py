@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from importlib.resources.abc import Traversable
 from typing import Any
 
@@ -73,15 +72,3 @@ def read_model_card(file: Traversable) -> ModelCard:
     except (OSError, ValidationError) as error:
         found = " ".join(str(error).split())[:120]
         raise InputError(file.name, expected="the card of shipped weights", found=found) from error
-
-
-def check_integrity(weights: bytes, card: ModelCard) -> None:
-    """Refuse weights that are not those of the card."""
-    found = hashlib.sha256(weights).hexdigest()
-    if found != card.sha256:
-        raise InputError(
-            f"shipped weights {card.name!r}",
-            expected=f"the checksum {card.sha256[:16]}…",
-            found=f"{found[:16]}…",
-            remedy="The installation is damaged: install point2node again.",
-        )

@@ -16,7 +16,7 @@ from point2node.core.point_cloud import Array, PointCloud
 from point2node.data.class_scheme import UNLABELLED, read_scheme
 
 if TYPE_CHECKING:
-    from point2node.engine.labelled import Labelled
+    from point2node.engine.labelled import LabelledCloud
 
 MOST_CLASSES = 255
 NO_LABEL = -1
@@ -97,7 +97,7 @@ class OutputRules:
                 "--within", expected="a scan with z up, for x and y alone", found=f"{up} up", remedy=remedy
             )
 
-    def apply(self, labelled: Labelled) -> Labelled:
+    def apply(self, labelled: LabelledCloud) -> LabelledCloud:
         """The labelled cloud as it is written; given labels that are kept count as sure."""
         cloud = labelled.cloud
         labels = np.full(len(cloud), self.unlabelled, np.int32)

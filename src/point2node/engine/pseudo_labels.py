@@ -14,16 +14,16 @@ from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.core.writing import replacing
 from point2node.data.features import QUANTA, compact_normals
 from point2node.data.files import read
-from point2node.data.files.replacing import replacing
 from point2node.data.preparation import Report, prepare
 from point2node.data.sources import Dataset, Scene, Source
 from point2node.data.store import Store, open_store
 from point2node.engine.input_card import examine_cloud
 from point2node.engine.input_frame import place
 from point2node.engine.labelled import UNLABELLED
-from point2node.engine.labelling import Labeller, Options, thin_out
+from point2node.engine.labelling import Options, SceneLabeller, thin_out
 
 Labels = NDArray[np.int64]
 Scalar = TypeVar("Scalar", bound=np.generic)
@@ -66,7 +66,9 @@ def surest_of_each_class(labels: Labels, confidence: NDArray[np.floating], share
     return chosen
 
 
-def store_scans(scans: Sequence[Path], labeller: Labeller, options: Options, folder: Path, report: Report) -> Store:
+def store_scans(
+    scans: Sequence[Path], labeller: SceneLabeller, options: Options, folder: Path, report: Report
+) -> Store:
     """The scans as a store of scenes without labels: in metres, upright, one point in each cube of ``options.thin``.
 
     What is doubtful about a scan is among the store's notes. Files that are there already are not read again.
@@ -80,7 +82,7 @@ def store_scans(scans: Sequence[Path], labeller: Labeller, options: Options, fol
         "scale": options.scale,
         "up": options.up,
         "color": options.color,
-        "thin": options.thin,
+        "thin": labeller.cube(options),
     }
     settings |= {"features": list(card.features), "points": card.points}
     # the network is not sent to other processes: reading is quick next to labelling
@@ -93,10 +95,10 @@ def store_scans(scans: Sequence[Path], labeller: Labeller, options: Options, fol
     return open_store(folder)
 
 
-def _read_scan(path: Path, name: str, labeller: Labeller, options: Options, skip_damaged: bool) -> Iterator[Scene]:
+def _read_scan(path: Path, name: str, labeller: SceneLabeller, options: Options, skip_damaged: bool) -> Iterator[Scene]:
     cloud, card = read(path), labeller.trained.card
     placement = place(cloud, options.scale_of(cloud), options.up, str(path))
-    chosen = thin_out(placement, options.thin)
+    chosen = thin_out(placement, labeller.cube(options))
     if len(chosen) < card.points:
         raise InputError(path, expected=f"at least {card.points:,} points to adapt to", found=f"{len(chosen):,}")
     numbers = placement.numbers[chosen]
@@ -111,7 +113,7 @@ def _read_scan(path: Path, name: str, labeller: Labeller, options: Options, skip
     yield Scene(name, SPLIT, content, notes=tuple(f"{path}: {doubt}" for doubt in doubts))
 
 
-def predict_scans(labeller: Labeller, store: Store, folder: Path, report: Report) -> Predictions:
+def predict_scans(labeller: SceneLabeller, store: Store, folder: Path, report: Report) -> Predictions:
     """What the weights say of every scan of the store; kept in ``folder``, so that no scan is labelled twice."""
     folder.mkdir(parents=True, exist_ok=True)
     entries = store.manifest.scenes
@@ -121,7 +123,7 @@ def predict_scans(labeller: Labeller, store: Store, folder: Path, report: Report
         file = folder / f"{number:04d}.npz"
         if not file.is_file():
             told = _of_total(report, done, total)
-            labelled = labeller(store.load(entry.name), Options(), told, entry.name)
+            labelled = labeller.label(store.load(entry.name), Options(), told, entry.name)
             with replacing(file) as stream:
                 np.savez(stream, labels=labelled.places.astype(np.int16), confidence=labelled.confidence)
         with np.load(file) as arrays:

@@ -10,7 +10,7 @@ from pydantic import ValidationError
 
 from point2node._version import __version__
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import TEMPORARY, reason, replacing
+from point2node.core.writing import TEMPORARY, reason, replacing
 from point2node.data.manifest import ClassEntry, Strict, dump_json
 from point2node.data.store import Store
 from point2node.engine.settings import Settings, read_settings

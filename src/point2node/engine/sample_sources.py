@@ -88,4 +88,5 @@ def _augmentation(settings: Settings) -> Augmentation:
         point_drop=settings.point_drop,
         colour_drop=settings.colour_drop,
         colour_jitter=settings.colour_jitter,
+        surroundings_drop=settings.surroundings_drop,
     )

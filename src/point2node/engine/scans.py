@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -12,6 +12,7 @@ from point2node.core.errors import InputError
 from point2node.core.words import as_text
 from point2node.data.files import READABLE
 from point2node.data.own_files import split_pattern
+from point2node.data.remote import WILD, Place, RemotePath, place_of
 from point2node.data.sources import is_hidden
 
 MARK = "_labelled"
@@ -23,8 +24,8 @@ LONGEST_STEM = 220
 class Job:
     """One scan to be labelled."""
 
-    scan: Path
-    target: Path
+    scan: Place
+    target: Place
     """Where the labelled scan goes, if its format can hold labels."""
 
     @property
@@ -32,8 +33,13 @@ class Job:
         """What the scan is called in files and in what is said."""
         return as_text(self.scan.name)
 
+    @property
+    def is_local(self) -> bool:
+        """Whether both files are on a disk of this machine, or on one that it shares."""
+        return isinstance(self.scan, Path) and isinstance(self.target, Path)
 
-def find_jobs(words: Iterable[str], out: Path, suffix: str | None = None) -> list[Job]:
+
+def find_jobs(words: Iterable[str], out: Place, suffix: str | None = None) -> list[Job]:
     """The scans named by files, folders and patterns, each with the place of its result under ``out``.
 
     What lies below a folder or pattern keeps its relative path. ``suffix`` is the format of the results, the scan's
@@ -41,26 +47,51 @@ def find_jobs(words: Iterable[str], out: Path, suffix: str | None = None) -> lis
     """
     jobs: list[Job] = []
     for word in words:
-        path = Path(word)
-        folder, pattern = split_pattern(path)
-        if path.is_dir() or pattern != "**/*":
-            files = sorted(file for file in folder.glob(pattern) if _is_scan(file))
-            if not files:
-                raise InputError(word, expected="point clouds", found="no file of a readable format")
-        else:
-            files, folder = [path], path.parent
-        jobs += [Job(file, _target(out / file.relative_to(folder), suffix)) for file in files]
+        folder, files = _find_scans(word)
+        for file in files:
+            relative = file.relative_to(folder).as_posix()  # type: ignore[arg-type]  # both are local, or neither
+            jobs.append(Job(file, _target(out / relative, suffix)))
     jobs = _tell_formats_apart(jobs)
     _refuse_clashes(jobs)
     return jobs
 
 
-def _is_scan(file: Path) -> bool:
+def find_local_scans(words: Iterable[str]) -> tuple[Path, ...]:
+    """The scans named by files, folders and patterns of this machine."""
+    scans = []
+    for job in find_jobs(words, Path()):
+        if not isinstance(job.scan, Path):
+            raise InputError(job.scan, expected="a local file", found="a URL", remedy="Copy it here first.")
+        scans.append(job.scan)
+    return tuple(scans)
+
+
+def _find_scans(word: str) -> tuple[Place, Sequence[Place]]:
+    """The folder meant by a word, and the scans in it that are meant; one that is named need not be there."""
+    place = place_of(word)
+    folder: Place
+    files: Sequence[Place]
+    if isinstance(place, RemotePath):
+        if place.suffix.lower() in READABLE and not WILD & set(place.name):
+            return place.parent, [place]  # a web server would send the whole file, asked whether it is a folder
+        folder, found = place.find()
+        files = [file for file in found if _is_named_as_scan(file)]
+    else:
+        folder, pattern = split_pattern(place)
+        if not place.is_dir() and pattern == "**/*":
+            return place.parent, [place]
+        files = sorted(file for file in folder.glob(pattern) if _is_named_as_scan(file) and file.is_file())
+    if not files:
+        raise InputError(place, expected="point clouds", found="no file of a readable format")
+    return folder, files
+
+
+def _is_named_as_scan(file: Place) -> bool:
     is_result = file.stem.endswith(MARK)  # of an earlier run that wrote into the same folder
-    return file.is_file() and file.suffix.lower() in READABLE and not is_hidden(file) and not is_result
+    return file.suffix.lower() in READABLE and not is_hidden(file) and not is_result
 
 
-def _target(path: Path, suffix: str | None) -> Path:
+def _target(path: Place, suffix: str | None) -> Place:
     return path.with_name(f"{_shortened(path.stem)}{MARK}{suffix or path.suffix}")
 
 
@@ -76,7 +107,7 @@ def _shortened(stem: str) -> str:
 
 def _tell_formats_apart(jobs: list[Job]) -> list[Job]:
     """Jobs in which ``a.las`` and ``a.laz`` become ``a_las_labelled`` and ``a_laz_labelled``."""
-    scans: dict[Path, set[Path]] = {}
+    scans: dict[Place, set[Place]] = {}
     for job in jobs:
         scans.setdefault(job.target.with_suffix(""), set()).add(job.scan)
     apart = []
@@ -91,7 +122,7 @@ def _tell_formats_apart(jobs: list[Job]) -> list[Job]:
 
 def _refuse_clashes(jobs: list[Job]) -> None:
     """Two scans must not become one file, nor files that differ in nothing but a suffix that both may lose."""
-    taken: dict[Path, Path] = {}
+    taken: dict[Place, Place] = {}
     for job in jobs:
         key = job.target.with_suffix("")
         if key in taken and taken[key] != job.scan:
@@ -102,3 +133,46 @@ def _refuse_clashes(jobs: list[Job]) -> None:
                 remedy="Label them into different --out folders.",
             )
         taken[key] = job.scan
+
+
+@dataclass(frozen=True)
+class Shard:
+    """One of several equal parts of the scans, for array jobs that know nothing of each other."""
+
+    number: int
+    """From 1."""
+    count: int
+
+    def take(self, jobs: Sequence[Job]) -> list[Job]:
+        """Every ``count``-th job."""
+        return list(jobs[self.number - 1 :: self.count])
+
+
+def read_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard:
+    """The shard of ``3/8``; of ``auto`` that of the array job that this is, of ``auto/8`` one of 8."""
+    number_text, slash, count_text = text.partition("/")
+    if number_text == "auto":
+        number_text, count_here = _place_in_array(environment)
+        count_text = count_text if slash else count_here
+    if not (number_text.isdecimal() and count_text.isdecimal() and 1 <= int(number_text) <= int(count_text)):
+        expected = "a part and how many there are, such as 1/8 to 8/8, auto or auto/8"
+        raise InputError("--shard", expected=expected, found=f"{text} ({number_text}/{count_text})")
+    return Shard(int(number_text), int(count_text))
+
+
+def _place_in_array(environment: Mapping[str, str]) -> tuple[str, str]:
+    """The number of this array job, from 1, and how many there are, "" if it is not said."""
+    try:
+        if "SLURM_ARRAY_TASK_ID" in environment:
+            first = int(environment.get("SLURM_ARRAY_TASK_MIN", "0"))
+            step = int(environment.get("SLURM_ARRAY_TASK_STEP", "1"))
+            place = (int(environment["SLURM_ARRAY_TASK_ID"]) - first) // step
+            return str(place + 1), environment.get("SLURM_ARRAY_TASK_COUNT", "")
+        return str(int(environment["JOB_COMPLETION_INDEX"]) + 1), ""
+    except (KeyError, ValueError, ZeroDivisionError) as error:
+        raise InputError(
+            "--shard",
+            expected="SLURM_ARRAY_TASK_ID or JOB_COMPLETION_INDEX in the environment, for auto",
+            found=str(error),
+            remedy="Give the part: --shard 1/8.",
+        ) from error

@@ -13,7 +13,7 @@ from point2node.engine.adaptation_report import Agreement, compare
 from point2node.engine.adaptation_request import PRESET, Progress, Request
 from point2node.engine.asking import NonFiniteLogitsError
 from point2node.engine.history import read_history
-from point2node.engine.labelling import Labeller
+from point2node.engine.labelling import SceneLabeller
 from point2node.engine.pseudo_labels import Predictions, no_predictions, predict_scans, store_pseudo_labels
 from point2node.engine.run_folder import RunFolder
 from point2node.engine.session import begin_or_resume
@@ -73,7 +73,7 @@ class SelfTraining:
         return predictions, agreement, reported
 
     def _predict(self, taught: RunFolder, folder: Path) -> Predictions:
-        labeller = Labeller(load_trained(str(taught.path), "last"))
+        labeller = SceneLabeller(load_trained(str(taught.path), "last"))
         try:
             with self.progress("labelling") as report:
                 return predict_scans(labeller, self.scans, folder, report)

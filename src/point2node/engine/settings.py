@@ -44,7 +44,8 @@ class Settings(BaseModel):
     """The classes that the data must have: a class list's name, a number of classes, or null for whatever it has."""
     features: tuple[Feature, ...]
     """The network's input next to xyz: rgb; relative_rgb, to the mean and spread of the scan; normals, estimated where
-    a scene has none; height above the floor."""
+    a scene has none; height above the floor; and what surrounds a point in the whole scan: shape of the surface at four
+    scales, column that it stands in, distance to the boundary of the footprint, smooth segment that it lies on."""
     points: int = Field(ge=1)
     """N, the points of a sample."""
     block_side: float = Field(gt=0)
@@ -184,6 +185,8 @@ class Settings(BaseModel):
     """Probability that a cloud loses its colours, so that scans without any can be labelled too."""
     colour_jitter: float = Field(ge=0, le=1)
     """How much contrast and brightness of each channel change."""
+    surroundings_drop: float = Field(default=0.0, ge=0, le=1)
+    """Probability that a cloud loses each of shape, column, boundary and segment, so that none is relied on alone."""
 
     # scoring
     validate_every: int = Field(ge=1)
@@ -196,6 +199,8 @@ class Settings(BaseModel):
     """Metres; score voxels of this side instead of points."""
     smooth: bool = False
     """``predict``: whether probabilities are averaged over smooth surfaces before the labels are chosen."""
+    thin: float = Field(default=0.0, ge=0)
+    """``predict``: metres; one point in each cube of this side is labelled, and the others like the nearest of them."""
 
     # machine
     num_workers: int = Field(ge=0)

@@ -6,8 +6,9 @@ from pathlib import Path
 
 from point2node.core.errors import InputError
 from point2node.engine.trained import load_trained
-from point2node.engine.weights import WeightsCard, load_tensors
+from point2node.engine.weights import WeightsCard
 from point2node.models.network import Network
+from point2node.models.weights_file import load_tensors
 
 LOGITS = "head.logits."
 

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from importlib import resources
+from os import PathLike, fspath
 from pathlib import Path
 
 from point2node.core.errors import InputError
-from point2node.engine.model_card import check_integrity, read_model_card
+from point2node.engine.model_card import read_model_card
 from point2node.engine.run_folder import RunCard, RunFolder
 from point2node.engine.settings import Settings
 from point2node.engine.weights import WeightsCard, read_weights
 from point2node.models.network import Network
+from point2node.models.pretrained import MODEL, SUFFIX, shipped_file, shipped_weights
 
-SUFFIX = ".safetensors"
 MISSING = {
     "best": "Let the training reach its first validation, or use --weights last.",
     "last": "Let the training reach its first checkpoint.",
@@ -30,7 +31,7 @@ class Trained:
     network: Network
     card: WeightsCard
     weights: str
-    """Which of a run's weights: best, last or calibrated; "shipped", or the name of a single file."""
+    """Which of a run's weights: best, last or calibrated; "shipped", "saved", or the name of a single file."""
     run: RunFolder | None = None
     """None for shipped weights and single files."""
     run_card: RunCard | None = None
@@ -38,18 +39,11 @@ class Trained:
     """Of the training; None for single files."""
 
 
-def shipped_weights() -> tuple[str, ...]:
-    """The names of the weights that come with the package."""
-    folder = resources.files("point2node") / "weights"
-    if not folder.is_dir():
-        return ()
-    return tuple(sorted(file.name.removesuffix(SUFFIX) for file in folder.iterdir() if file.name.endswith(SUFFIX)))
-
-
-def load_trained(name: str, weights: str = "best") -> Trained:
+def load_trained(name: str | PathLike[str], weights: str = "best") -> Trained:
     """The trained network called ``name``; of a run its ``weights``: best, last or calibrated."""
-    path = Path(name)
-    if path.is_dir() and (RunFolder(path).exists or name not in shipped_weights()):  # a folder of scans may be "rooms"
+    name, path = fspath(name), Path(name)
+    is_saved, is_shipped = (path / MODEL).is_file(), name in shipped_weights()
+    if path.is_dir() and (RunFolder(path).exists or not (is_saved or is_shipped)):  # a folder of scans may be "rooms"
         run = RunFolder(path)
         run_card, settings = run.read_card(), run.read_settings()
         file = path / f"{weights}{SUFFIX}"
@@ -58,17 +52,17 @@ def load_trained(name: str, weights: str = "best") -> Trained:
             raise InputError(file, expected=expected, found="none yet", remedy=MISSING[weights])
         network, card = read_weights(file)
         return Trained(run.name, network, card, weights, run, run_card, settings)
-    if weights != "best" and (path.is_file() or name in shipped_weights()):
+    if weights != "best" and (path.exists() or is_shipped):
         raise InputError("--weights", expected=f"a run folder, which has several; {name} is one", found=weights)
+    if is_saved:
+        network, card = read_weights(path / MODEL)
+        return Trained(path.resolve().name, network, card, "saved")
     if path.is_file():
         network, card = read_weights(path)
         return Trained(path.stem, network, card, path.stem)
-    if name in shipped_weights():
-        folder = resources.files("point2node") / "weights"
-        shipped = folder / f"{name}{SUFFIX}"
-        model_card = read_model_card(folder / f"{name}.json")
-        check_integrity(shipped.read_bytes(), model_card)
-        with resources.as_file(shipped) as file:
+    if is_shipped:
+        model_card = read_model_card(resources.files("point2node") / "weights" / f"{name}.json")
+        with shipped_file(name) as file:
             network, card = read_weights(file)
         return Trained(name, network, card, "shipped", settings=model_card.settings)
     known = ", ".join(shipped_weights()) or "none yet"

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import fields
 from pathlib import Path
-from typing import Any
 
-import safetensors.torch
-import torch
 from pydantic import ValidationError
-from safetensors import SafetensorError, safe_open
 from torch import Tensor
 
-from point2node.core.documents import parse_json
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.words import WIDTHS, Feature
-from point2node.data.files.replacing import replacing
 from point2node.data.manifest import ClassEntry, Strict
 from point2node.data.store import Store
 from point2node.engine.settings import Rule, Settings
@@ -27,8 +20,8 @@ from point2node.geometry.frames import Frame
 from point2node.models.catalogue import PRESETS, create_model
 from point2node.models.network import Network
 from point2node.models.point2node.design import DEFAULT, ChiStart, CorrelationStart, DecoderSource, Design, Loss
+from point2node.models.weights_file import build_with, note_refused, read_tensors, write_tensors
 
-KEY = "point2node"
 FORMAT = 1
 
 
@@ -60,6 +53,8 @@ class WeightsCard(Strict):
     voxel: float | None
     smooth: bool = False
     """Whether ``predict`` averages probabilities over smooth surfaces unless told otherwise."""
+    thin: float = 0.0
+    """Metres: of how large cubes ``predict`` labels one point each unless told otherwise; 0 for every point."""
     classes: tuple[ClassEntry, ...]
     ignored: tuple[int, ...]
     step: int = 0
@@ -79,7 +74,7 @@ class WeightsCard(Strict):
         """The network, with fresh weights."""
         if self.size not in PRESETS:
             raise unknown_choice("size", self.size, PRESETS)
-        return create_model(
+        network = create_model(
             self.model,
             preset=self.size,
             variant=self.variant,
@@ -89,6 +84,8 @@ class WeightsCard(Strict):
             dropout=self.dropout,
             design=self.design,
         )
+        network.card = self.model_dump(mode="json")
+        return network
 
 
 def card_of(settings: Settings, store: Store) -> WeightsCard:
@@ -117,35 +114,6 @@ def check_points(card: WeightsCard, network: Network) -> None:
         raise InputError("points", expected=expected, found=str(card.points))
 
 
-def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str) -> None:
-    """Write tensors with one note; on the disk before it takes the place of the file that was there."""
-    plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    content = safetensors.torch.save(plain, metadata={KEY: note})
-    with replacing(path) as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-
-
-def read_tensors(path: Path) -> tuple[dict[str, Tensor], Any]:
-    """The tensors of a file and its note. Only safetensors are read: a format that cannot hold code."""
-    if not path.is_file():
-        raise InputError(path, expected="a .safetensors file", found="a folder" if path.is_dir() else "nothing")
-    try:
-        with safe_open(path, framework="pt") as file:
-            note = (file.metadata() or {}).get(KEY)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no mapping
-    except (SafetensorError, OSError, ValueError) as error:
-        found = "something else: " + " ".join(str(error).split())
-        raise InputError(
-            path, expected="weights in the safetensors format", found=found, remedy="Pickled weights are not read."
-        ) from error
-    try:
-        return tensors, parse_json(note or "")
-    except ValueError as error:
-        raise InputError(path, expected=f"weights with a {KEY!r} note", found="none that can be read") from error
-
-
 def write_weights(path: Path, tensors: Mapping[str, Tensor], card: WeightsCard) -> None:
     """Weights as they are evaluated and shipped."""
     write_tensors(path, tensors, json.dumps(card.model_dump(mode="json"), sort_keys=True))
@@ -154,33 +122,15 @@ def write_weights(path: Path, tensors: Mapping[str, Tensor], card: WeightsCard) 
 def read_weights(path: Path) -> tuple[Network, WeightsCard]:
     """The network that a weights file holds, in evaluation mode, and its card."""
     tensors, note = read_tensors(path)
+    if isinstance(note, dict) and "num_classes" in note:
+        raise InputError(
+            path,
+            expected="weights that name their classes and features",
+            found="a network alone",
+            remedy="Save it with save_pretrained(..., trained_on=RoomBlocks.card), or use Network.from_pretrained.",
+        )
     try:
         card = WeightsCard.model_validate(note)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(path, expected=f"a valid {place!r} in its note", found=first["msg"]) from error
-    with torch.device("meta"):  # a note may ask for a network of any size: nothing is allocated before it fits
-        check_tensors(path, card.build().state_dict(), tensors)
-    network = card.build()
-    load_tensors(path, network, tensors)
-    return network.eval(), card
-
-
-def load_tensors(path: Path, network: torch.nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Put tensors into a network; they must be its own."""
-    check_tensors(path, network.state_dict(), tensors)
-    network.load_state_dict(dict(tensors))
-
-
-def check_tensors(path: Path, expected: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:
-    """Refuse tensors that are not the expected ones, name by name and shape by shape."""
-    for name, tensor in expected.items():
-        if name not in tensors:
-            raise InputError(path, expected=f"weights of this network, with {name!r}", found="none of that name")
-        if tensors[name].shape != tensor.shape:
-            found = f"{tuple(tensors[name].shape)}"
-            raise InputError(path, expected=f"{name!r} of shape {tuple(tensor.shape)}", found=found)
-    foreign = [name for name in tensors if name not in expected]
-    if foreign:
-        raise InputError(path, expected="weights of this network only", found=f"{foreign[0]!r} as well")
+        raise note_refused(path, error) from error
+    return build_with(path, card.build, tensors), card

@@ -62,6 +62,8 @@ class Augmentation:
     """Probability that a cloud loses its colours: all of them become 0, the middle grey."""
     colour_jitter: float = 0.0
     """Each channel's contrast changes by up to this share, and its brightness by up to this share of the range."""
+    surroundings_drop: float = 0.0
+    """Probability that each kind of what is known of a point's surroundings is missing: all of it becomes 0."""
 
     def draw(self, random: np.random.Generator) -> NDArray[np.float64]:
         """A 3×3 matrix: scale the axes, then rotate.
@@ -136,6 +138,12 @@ class Augmentation:
             return rgb
         contrast, brightness = random.uniform(-self.colour_jitter, self.colour_jitter, (2, 3))
         return np.clip(rgb * (1 + contrast) + brightness, -0.5, 0.5).astype(rgb.dtype)
+
+    def hide(self, described: Floats, random: np.random.Generator) -> Floats:
+        """One kind of what is known of the surroundings (N, C), or nothing, so that no network relies on it alone."""
+        if self.surroundings_drop and random.random() < self.surroundings_drop:
+            return np.zeros_like(described)
+        return described
 
 
 def swap_part(

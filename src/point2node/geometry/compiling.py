@@ -4,6 +4,9 @@ numba's own cache has three gaps. Where no folder can be written to, importing a
 compile a kernel for different arguments at the same time may swap each other's code, since both number their files
 alike. And code is not renewed when only a function or a number in another file has changed. Here a file's name says
 all that the code in it depends on: it is written once, whole, and never becomes wrong.
+
+That builds on parts of numba that are private to it. With a numba that has changed them, kernels are plain ``njit``:
+the same results, compiled again by each process.
 """
 
 from __future__ import annotations
@@ -20,10 +23,16 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
-from numba.core.caching import FunctionCache
-from numba.core.serialize import dumps
+
+try:
+    from numba.core.caching import FunctionCache
+    from numba.core.serialize import dumps
+except ImportError:
+    FunctionCache, dumps = object, None  # type: ignore[assignment, misc, unused-ignore]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
+CHANGED = (AttributeError, TypeError)
+"""What using a private part of numba raises once it is called or made otherwise."""
 
 
 _heard: ContextVar[Callable[[], None] | None] = ContextVar("heard", default=None)
@@ -55,7 +64,7 @@ def kernel(**options: Any) -> Callable[[Kernel], Kernel]:
 
     def decorate(function: Kernel) -> Kernel:
         compiled = numba.njit(nogil=True, **options)(function)
-        with suppress(RuntimeError):  # no folder to write to: each process compiles what it uses
+        with suppress(RuntimeError, *CHANGED):  # no folder to write to, say: each process compiles what it uses
             compiled._cache = _CodeCache(function)
         return compiled
 
@@ -70,9 +79,15 @@ class _CodeCache(FunctionCache):
         files = _CodeFiles(Path(self.cache_path), self._impl.filename_base, _stamp(function))
         self._cache_file: Any = files
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The code for a signature; None where it has to be compiled."""
+        with suppress(*CHANGED):
+            return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call, unused-ignore]
+        return None
+
     def save_overload(self, sig: Any, data: Any) -> None:
         """Keep the code; where that fails, on a full disk say, this process has it and the next compiles again."""
-        with suppress(OSError):
+        with suppress(OSError, *CHANGED):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call, unused-ignore]
 
 

@@ -1,4 +1,4 @@
-"""The numba kernel behind the CPU path of ``normals``: the smallest eigenvector of many 3 × 3 matrices."""
+"""The numba kernels behind ``normals`` and ``surroundings``: eigenvalues and eigenvectors of many 3 × 3 matrices."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from point2node.geometry.compiling import kernel
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.int64]
+Doubles = NDArray[np.float64]
 
 POINTS_PER_TASK = 64  # enough to repay the small arrays that each task allocates
 SWEEPS = 12
@@ -39,6 +40,31 @@ def find_normals(points: Floats, neighbours: Integers, line: float) -> Floats:
             sign = -1.0 if z < 0 or (z == 0 and (y < 0 or (y == 0 and x < 0))) else 1.0
             normals[p, 0], normals[p, 1], normals[p, 2] = sign * x, sign * y, sign * z
     return normals
+
+
+@kernel(parallel=True)
+def find_axes(points: Floats, neighbours: Integers) -> tuple[Doubles, Doubles, Doubles]:
+    """How the neighbours (M, K) of points (M, 3) spread: the eigenvalues (M, 3) of their covariance, smallest first,
+    and the directions (M, 3) in which they spread least and most, of unit length and of any sign.
+    """
+    total = len(neighbours)
+    values, least, most = np.empty((total, 3)), np.empty((total, 3)), np.empty((total, 3))
+    for task in prange((total + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
+        matrix, vectors, middle = np.empty((3, 3)), np.empty((3, 3)), np.empty(3)
+        for p in range(task * POINTS_PER_TASK, min((task + 1) * POINTS_PER_TASK, total)):
+            _sum_squares(points, neighbours[p], middle, matrix)
+            _diagonalise(matrix, vectors)
+            low, high = 0, 0
+            for axis in range(1, 3):
+                low = axis if matrix[axis, axis] < matrix[low, low] else low
+                high = axis if matrix[axis, axis] >= matrix[high, high] else high
+            if low == high:  # all are equal
+                low, high = 0, 2
+            values[p, 0] = matrix[low, low] / neighbours.shape[1]
+            values[p, 1] = matrix[3 - low - high, 3 - low - high] / neighbours.shape[1]
+            values[p, 2] = matrix[high, high] / neighbours.shape[1]
+            least[p], most[p] = vectors[:, low], vectors[:, high]
+    return values, least, most
 
 
 @kernel()

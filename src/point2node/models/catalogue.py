@@ -27,6 +27,7 @@ from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.joint import JOINT, check_variant
 from point2node.models.point2node.network import Point2Node, Point2NodeClassifier, Point2NodeSegmenter
 from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
+from point2node.models.pretrained import NetworkCard
 from point2node.models.sizes import Size, classification_size, segmentation_size, tiny_size, wide_size
 
 PRESETS = MappingProxyType(
@@ -155,6 +156,16 @@ def create_model(
     )
     if dropout is not None:
         model.head.set_last_dropout(dropout)
+    model.card = NetworkCard(
+        model=name,
+        size=preset,
+        variant=variant,
+        width=width,
+        dropout=dropout,
+        design=design,
+        num_classes=size.num_classes,
+        in_features=size.in_features,
+    ).note
     return model
 
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 import torch
@@ -18,9 +22,12 @@ from torch import Tensor, nn
 from point2node.core.errors import InputError
 from point2node.geometry.coordinates import check_coordinates, shift_to_float32
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search, build_pyramid
+from point2node.models.hub import HubOptions, UploadOptions, upload
 from point2node.models.layers import Head
 from point2node.models.point2node.explanation import Explanation
 from point2node.models.point2node.stages import DynamicNodeCorrelation
+from point2node.models.pretrained import NetworkCard, card_of_note, read_pretrained, save_pretrained
+from point2node.models.weights_file import build_with
 
 Array = NDArray[np.floating] | Tensor
 Task = Literal["segmentation", "classification"]
@@ -52,6 +59,10 @@ class Network(nn.Module, ABC):
     correlation: DynamicNodeCorrelation | None
     """None for a network as its own paper has it."""
 
+    card: Mapping[str, Any] | None
+    """What a file says of it: the arguments of ``create_model``, and more where weights were loaded. None for a network
+    that was put together by hand."""
+
     def __init__(
         self, plan: PyramidPlan, in_features: int, head: Head, *, node_channels: int, node_level: int = 0
     ) -> None:
@@ -62,6 +73,7 @@ class Network(nn.Module, ABC):
         self.node_channels = node_channels
         self.node_level = node_level
         self.correlation = None
+        self.card = None
         self.graph = (0, 0)
 
     def correlate(self, correlation: DynamicNodeCorrelation, graph: tuple[int, int]) -> None:
@@ -72,12 +84,99 @@ class Network(nn.Module, ABC):
         self.correlation = correlation
         self.graph = graph
 
-    def forward(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """Features (B, N, in_features), or None where the network takes none, → logits.
+    @classmethod
+    def from_pretrained(
+        cls, name: str | PathLike[str], *, device: torch.device | str | None = None, **hub: Unpack[HubOptions]
+    ) -> Self:
+        """The network with the weights called ``name``, in evaluation mode.
+
+        ``name`` is that of shipped weights ("rooms"), a folder that ``save_pretrained`` or a training made, a
+        .safetensors file, or a repository of the Hugging Face Hub ("user/name"). Only safetensors are read.
+
+        Args:
+            name: which weights.
+            device: where to put it, if not on the CPU.
+            hub: how to download it; see ``HubOptions``.
+        """
+        from point2node.models.catalogue import create_model  # which imports every network, and each is one of these
+
+        path, tensors, note = read_pretrained(name, **hub)
+        card = card_of_note(path, note)
+        build = partial(
+            create_model,
+            card.model,
+            preset=card.size,
+            **card.model_dump(include={"variant", "num_classes", "in_features", "width", "dropout"}),
+            design=card.design,
+        )
+        network = build_with(path, build, tensors)
+        if not isinstance(network, cls):
+            raise InputError(
+                path, expected=f"weights of a {cls.__name__}", found=f"those of a {type(network).__name__}"
+            )
+        network.card = note
+        return network.to(device)
+
+    def save_pretrained(self, folder: str | PathLike[str], *, trained_on: Mapping[str, Any] | None = None) -> Path:
+        """Write the weights into a folder that ``from_pretrained`` reads; returns it.
+
+        Args:
+            folder: made if it is not there.
+            trained_on: what labelling scans asks for, such as the names of the classes: ``RoomBlocks.card``. Weights
+                that were loaded have it already.
+        """
+        path = Path(folder)
+        save_pretrained(path, self.state_dict(), self._note(trained_on), task=self.task, name=path.name)
+        return path
+
+    def push_to_hub(
+        self, repository: str, *, trained_on: Mapping[str, Any] | None = None, **options: Unpack[UploadOptions]
+    ) -> str:
+        """Upload what ``save_pretrained`` writes to the Hugging Face Hub; returns the address of the commit.
+
+        Args:
+            repository: "user/name"; made if it is not there.
+            trained_on: as ``save_pretrained`` takes it.
+            options: see ``UploadOptions``.
+        """
+        with TemporaryDirectory(prefix="point2node-") as folder:
+            note = self._note(trained_on)
+            save_pretrained(Path(folder), self.state_dict(), note, task=self.task, name=repository)
+            return upload(Path(folder), repository, options)
+
+    def _note(self, trained_on: Mapping[str, Any] | None) -> dict[str, Any]:
+        """What is written beside the weights; refused where it would not fit them."""
+        if self.card is None:
+            raise InputError(
+                "network", expected="one that create_model made", found="one that was put together by hand"
+            )
+        note = dict(self.card)
+        if trained_on is not None:
+            note = {key: note[key] for key in note if key not in ("num_classes", "in_features")} | dict(trained_on)
+        card = NetworkCard.model_validate(note)
+        own = (self.head.logits.out_features, self.in_features)
+        if (card.num_classes, card.in_features) != own:
+            expected = f"{own[0]} classes and features of width {own[1]}, as the network has"
+            found = f"{card.num_classes} and {card.in_features}"
+            raise InputError("card", expected=expected, found=found)
+        return note
+
+    def forward(self, given: Tensor | None, other: Tensor | Pyramid | None = None, /) -> Tensor:
+        """``model(xyz, features)`` or ``model(features, pyramid)`` → logits.
+
+        With coordinates (B, N, 3) it builds the pyramid itself, after bringing them into its frame as ``run`` does.
+        With a pyramid it takes that as it is: a training builds them ahead, in other processes. Features are
+        (B, N, in_features), or None where the network takes none. A single cloud counts as B = 1.
 
         A segmenter gives (B, N, classes). A classifier gives (B, classes) in evaluation; in training it may also give
         (B, nodes, classes), each node to be compared with the cloud's label.
         """
+        if isinstance(other, Pyramid):
+            features, pyramid = given, other
+        elif given is None:
+            raise InputError("network", expected="coordinates or a pyramid", found="neither")
+        else:
+            features, pyramid = self._prepare(given, other)
         self._check(features, pyramid)
         return self._logits(features, pyramid)
 

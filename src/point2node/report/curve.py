@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from point2node.data.files.replacing import replacing
+from point2node.core.writing import replacing
 from point2node.engine.history import read_history
 
 SCENES = {"accuracy": "training accuracy", "val_oa": "validation OA", "val_miou": "validation mIoU"}

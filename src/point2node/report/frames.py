@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from point2node.data.files.replacing import replacing
+from point2node.core.writing import replacing
 from point2node.report.ramps import RAMPS, UNKNOWN, Colour
 
 if TYPE_CHECKING:  # matplotlib takes a second: only who draws imports it

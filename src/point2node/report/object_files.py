@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from point2node.core.point_cloud import PointCloud
+from point2node.core.writing import replacing
 from point2node.data.files import write
-from point2node.data.files.replacing import replacing
 from point2node.geometry.boxes import TRIANGLES
 from point2node.report.objects import FoundObject
 from point2node.report.planes import Plane

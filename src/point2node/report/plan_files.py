@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import replacing
+from point2node.core.writing import replacing
 from point2node.report.floor_plan import FloorPlan, PlanWall
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from point2node.data.files.replacing import replacing
+from point2node.core.writing import replacing
 
 
 def draw_reliability(result: dict[str, Any], picture: Path, title: str) -> None:

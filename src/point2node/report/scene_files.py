@@ -16,6 +16,8 @@ from point2node.core.words import as_text
 from point2node.data.files import read
 from point2node.data.label_sidecar import LabelSidecar, read_sidecar, sidecar_path
 from point2node.engine.input_frame import strays
+from point2node.engine.labelled import LabelledCloud
+from point2node.engine.labelled_files import describe
 from point2node.geometry.frames import UPWARDS
 from point2node.report.scene import MOST_CLASSES, UNLABELLED, Array, LabelledScene
 
@@ -76,6 +78,25 @@ def read_scene(
         truth=true,
         notes=_notes(path, truth, sidecar),
         remarks=(*remarks, *shown),
+        scale=scale,
+    )
+
+
+def scene_of(labelled: LabelledCloud, name: str) -> LabelledScene:
+    """The scene of a cloud that was just labelled, upright: what ``read_scene`` gives once it is a file."""
+    sidecar = describe(labelled)
+    scale = _scale(sidecar)
+    xyz, remarks = _upright(labelled.cloud.xyz, sidecar, scale)
+    return LabelledScene(
+        name=as_text(name),
+        xyz=xyz,
+        classes=labelled.classes,
+        labels=labelled.places,
+        rgb=labelled.cloud.rgb,
+        confidence=labelled.confidence,
+        entropy=labelled.entropy,
+        notes=_notes_of(sidecar),
+        remarks=tuple(remarks),
         scale=scale,
     )
 
@@ -178,10 +199,13 @@ def _notes(path: Path, truth: Path | None, sidecar: LabelSidecar | None) -> Mapp
     notes = {"labelled file": as_text(path.name)}
     if truth is not None:
         notes["truth"] = as_text(truth.name)
-    if sidecar is not None:
-        notes |= {"input": sidecar.input, "weights": sidecar.weights, "labelled by": f"point2node {sidecar.point2node}"}
-        notes |= {name: _told(value) for name, value in {**sidecar.protocol, **sidecar.settings}.items()}
-    return notes
+    return notes if sidecar is None else notes | {"input": sidecar.input} | _notes_of(sidecar)
+
+
+def _notes_of(sidecar: LabelSidecar) -> dict[str, str]:
+    """How the labels came about."""
+    notes = {"weights": sidecar.weights, "labelled by": f"point2node {sidecar.point2node}"}
+    return notes | {name: _told(value) for name, value in {**sidecar.protocol, **sidecar.settings}.items()}
 
 
 def _told(value: object) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from point2node._version import __version__
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import replacing
+from point2node.core.writing import replacing
 from point2node.report.cutaway import ceiling_cut, walls_towards
 from point2node.report.payload import Payload, encode
 from point2node.report.ramps import RAMPS, RIGHT, UNKNOWN, WRONG

@@ -86,7 +86,7 @@ def test_no_point_is_drawn_twice_while_there_are_enough():
 
 
 def test_a_room_can_have_more_than_a_hundred_thousand_points():
-    assert len(generate_room(0, 0, settings=RoomSettings(layouts=("office",)))) > 100_000
+    assert len(generate_room(0, 0, settings=RoomSettings(layouts=("open_office",)))) > 100_000
 
 
 def test_the_floor_is_near_zero_and_the_ceiling_where_ceilings_are():

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from point2node.core.classes import S3DIS
-from point2node.engine.labelled import Labelled
+from point2node.engine.labelled import LabelledCloud
 from point2node.engine.labelling import Options
 from point2node.report.viewer.colouring import MEANINGS, class_colours, fade, paint, ramp, row_shares, ways
 from point2node.report.viewer.scan import place_scan
@@ -12,7 +12,7 @@ from tests.report.viewer.weights import small_room
 def labelled_scan(**changes):
     cloud = small_room(**changes)
     random = np.random.default_rng(1)
-    labelled = Labelled(
+    labelled = LabelledCloud(
         cloud,
         random.integers(0, 13, len(cloud)).astype(np.int32),
         random.random(len(cloud), np.float32),

@@ -291,7 +291,7 @@ class Leaving:
     def __init__(self, leave):
         self.leave, self.went_on = leave, False
 
-    def __call__(self, cloud, options, report, name):
+    def label(self, cloud, options, report, name):
         report(1, 10, name)
         self.leave()
         report(2, 10, name)

@@ -23,7 +23,7 @@ class Counting:
     def __init__(self, before=ignore):
         self.asked, self.before = [], before
 
-    def __call__(self, cloud, options, report, name):
+    def label(self, cloud, options, report, name):
         self.asked.append(name)
         self.before()
         report(1, 2, name)

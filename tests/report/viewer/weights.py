@@ -7,7 +7,7 @@ import torch
 
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
-from point2node.engine.loading import load
+from point2node.engine.labelling import SceneLabeller
 from point2node.engine.weights import WeightsCard, write_weights
 
 SIDE = 1.5
@@ -29,7 +29,7 @@ def write_tiny_weights(path, features=("rgb",), classes=S3DIS, variant="point2no
 
 
 def tiny_labeller(folder, **changes):
-    return load(str(write_tiny_weights(folder / "tiny.safetensors", **changes)))
+    return SceneLabeller.from_pretrained(write_tiny_weights(folder / "tiny.safetensors", **changes))
 
 
 def small_room(points=600, seed=0, colour=True, lost=0):

@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from point2node.core.errors import InputError
+from point2node.core.writing import replacing
 from point2node.data.doctor.findings import Diagnosis, Finding, compare_counts, examine_sources, from_error, from_note
-from point2node.data.files.replacing import replacing
 from point2node.data.number_lines import XYZ_RGB, parse_lines, read_bytes, show_bytes
 from point2node.data.parallel import map_unordered
 from point2node.data.repairs import repair_file

@@ -11,11 +11,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
 
+from point2node.core import writing
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
 from point2node.data.files import e57, gltf, h5, las, npy, npz, obj, off, pcd, ply, stl, text
 from point2node.data.files.mesh_sampling import sample_surface
-from point2node.data.files.replacing import reason, replacing
 
 _READERS: MappingProxyType[str, Callable[[Path], PointCloud]] = MappingProxyType({
     ".ply": ply.read,
@@ -81,7 +81,7 @@ def read(
             return text.read(path, columns=columns, delimiter=delimiter, skip=skip)
         return _READERS[suffix](path)
     except OSError as error:
-        raise InputError(path, expected="a file that can be read", found=reason(error)) from error
+        raise InputError(path, expected="a file that can be read", found=writing.reason(error)) from error
 
 
 def write(path: str | Path, cloud: PointCloud) -> None:
@@ -89,7 +89,7 @@ def write(path: str | Path, cloud: PointCloud) -> None:
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
         raise unknown_choice(f"{path}, suffix", path.suffix.lower(), WRITABLE)
-    with replacing(path) as stream:
+    with writing.replacing(path) as stream:
         encode(path, cloud, stream)
 
 

@@ -18,7 +18,11 @@ PLAIN_COLUMNS = {3: "x y z", 6: "x y z red green blue", 7: "x y z red green blue
 
 def read(path: Path) -> PointCloud:
     """Read an array (N, 3), (N, 6) or (N, 7), or a structured one; pickled objects are never opened."""
-    array = load_array(path)
+    return cloud_from_array(path, load_array(path))
+
+
+def cloud_from_array(path: Path, array: Array) -> PointCloud:
+    """The point cloud that such an array describes; ``path`` is for messages."""
     if array.dtype.names is not None and array.ndim == 1:
         named = {name: _native(path, name, array[name]) for name in array.dtype.names}
         return cloud_from_columns(path, named) if "x" in map(plain_name, named) else cloud_from_arrays(path, named)

@@ -123,9 +123,12 @@ def lay_things(room: Room, host: Piece, place: Place, purpose: str, count: int) 
 
 
 def seating_group(room: Room) -> bool:
-    """A sofa at a wall, mostly with a low table before it or one at its side; false if there was no space."""
+    """A sofa at a wall or in the room, mostly with a low table before it or one at its side; false if there was no
+    space.
+    """
     sofa = room.pick("sofa")
-    place = room.stand_at_wall(sofa, front=0.5)
+    place = room.stand_at_wall(sofa, front=0.5) if room.rng.uniform() < 0.75 else None
+    place = place or room.stand_somewhere(sofa, aligned=True)
     if place is None:
         return False
     if room.rng.uniform() < 0.35:

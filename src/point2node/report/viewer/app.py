@@ -11,8 +11,8 @@ from pathlib import Path
 import viser
 
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import reason
-from point2node.engine.labelling import Labeller, Options
+from point2node.core.writing import reason
+from point2node.engine.labelling import Options, SceneLabeller
 from point2node.report.viewer.controls import Controls
 from point2node.report.viewer.door import EVERYWHERE, LOOPBACK, Door
 from point2node.report.viewer.session import Session
@@ -52,7 +52,7 @@ class Viewer:
 
     def __init__(
         self,
-        labeller: Labeller,
+        labeller: SceneLabeller,
         scans: Mapping[str, Path],
         options: Options | None = None,
         *,

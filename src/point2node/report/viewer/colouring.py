@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.classes import SemanticClass
-from point2node.engine.labelled import Labelled
+from point2node.engine.labelled import LabelledCloud
 from point2node.report.viewer.scan import Scan
 
 Colours = NDArray[np.uint8]
@@ -50,39 +50,39 @@ def row_shares(row: Values) -> tuple[NDArray[np.float64], float, float]:
     return np.log(np.maximum(row.astype(np.float64), low) / low) / np.log(high / low), low, high
 
 
-def by_class(scan: Scan, labelled: Labelled) -> Colours:
+def by_class(scan: Scan, labelled: LabelledCloud) -> Colours:
     """The label."""
     return class_colours(labelled.labels[scan.shown], labelled.classes)
 
 
-def by_rgb(scan: Scan, labelled: Labelled | None) -> Colours:
+def by_rgb(scan: Scan, labelled: LabelledCloud | None) -> Colours:
     """The scan's own colours; its heights where it has none."""
     rgb = scan.cloud.rgb
     return by_height(scan, labelled) if rgb is None else np.asarray(rgb)[scan.shown]
 
 
-def by_height(scan: Scan, labelled: Labelled | None) -> Colours:
+def by_height(scan: Scan, labelled: LabelledCloud | None) -> Colours:
     """The height above the floor."""
     heights = scan.xyz[:, 2]
     low, high = np.quantile(heights, (0.01, 0.99))
     return ramp((heights - low) / max(float(high - low), 1e-6), "cividis")
 
 
-def by_confidence(scan: Scan, labelled: Labelled) -> Colours:
+def by_confidence(scan: Scan, labelled: LabelledCloud) -> Colours:
     """The probability of the label: dark where the network guesses."""
     return ramp(labelled.confidence[scan.shown])
 
 
-def by_entropy(scan: Scan, labelled: Labelled) -> Colours:
+def by_entropy(scan: Scan, labelled: LabelledCloud) -> Colours:
     """How undecided the network is: bright where several classes are likely."""
     return ramp(labelled.entropy[scan.shown], "inferno")
 
 
-BEFORE_LABELS: MappingProxyType[str, Callable[[Scan, Labelled | None], Colours]] = MappingProxyType(
+BEFORE_LABELS: MappingProxyType[str, Callable[[Scan, LabelledCloud | None], Colours]] = MappingProxyType(
     {"colour of the scan": by_rgb, "height": by_height}
 )
 """Ways to colour that need no labels."""
-WITH_LABELS: MappingProxyType[str, Callable[[Scan, Labelled], Colours]] = MappingProxyType(
+WITH_LABELS: MappingProxyType[str, Callable[[Scan, LabelledCloud], Colours]] = MappingProxyType(
     {"class": by_class, "confidence": by_confidence, "entropy": by_entropy}
 )
 MEANINGS = MappingProxyType(
@@ -96,13 +96,13 @@ MEANINGS = MappingProxyType(
 )
 
 
-def ways(scan: Scan, labelled: Labelled | None) -> tuple[str, ...]:
+def ways(scan: Scan, labelled: LabelledCloud | None) -> tuple[str, ...]:
     """The ways to colour a scan, the best first."""
     own = tuple(name for name in BEFORE_LABELS if scan.cloud.rgb is not None or name != "colour of the scan")
     return own if labelled is None else ("class", *own, "confidence", "entropy")
 
 
-def paint(scan: Scan, labelled: Labelled | None, way: str) -> Colours:
+def paint(scan: Scan, labelled: LabelledCloud | None, way: str) -> Colours:
     """The drawn points' colours (S, 3)."""
     if labelled is not None and way in WITH_LABELS:
         return WITH_LABELS[way](scan, labelled)

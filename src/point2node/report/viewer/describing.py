@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from point2node.engine.labelled import Labelled
+from point2node.engine.labelled import LabelledCloud
 from point2node.report.viewer.scan import Scan
 
 BELOW_TOP = 0.35
@@ -13,7 +13,7 @@ LOWEST_ROOM = 1.8
 """Metres: what is lower is no room, and not cut at first."""
 
 
-def describe(scan: Scan, labelled: Labelled) -> str:
+def describe(scan: Scan, labelled: LabelledCloud) -> str:
     """The line that stays on the page once a scan is labelled."""
     parts = [f"{scan.name}: {len(scan.cloud):,} points, labelled by the weights {labelled.weights!r}."]
     if scan.is_thinned:
@@ -28,7 +28,7 @@ def describe(scan: Scan, labelled: Labelled) -> str:
     return " ".join(parts)
 
 
-def name_of(labelled: Labelled, point: int) -> str:
+def name_of(labelled: LabelledCloud, point: int) -> str:
     """What the label of a point is called."""
     return next((one.name for one in labelled.classes if one.value == labelled.labels[point]), "no label")
 

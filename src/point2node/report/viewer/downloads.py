@@ -6,15 +6,15 @@ from pathlib import Path, PurePath
 from tempfile import TemporaryDirectory
 
 from point2node.data.label_sidecar import sidecar_path
-from point2node.engine.labelled import Labelled
+from point2node.engine.labelled import LabelledCloud
 from point2node.report.viewer.scan import Scan
 
 
-def labelled_files(scan: Scan, labelled: Labelled) -> list[tuple[str, bytes]]:
+def labelled_files(scan: Scan, labelled: LabelledCloud) -> list[tuple[str, bytes]]:
     """Names and contents; a PLY where the scan's format cannot hold labels."""
     stem = PurePath(scan.name).stem + "_labelled"
     with TemporaryDirectory(prefix="point2node-") as folder:
-        written = labelled.write(Path(folder) / f"scan{scan.suffix}")
+        written = labelled.save(Path(folder) / f"scan{scan.suffix}")
         target = PurePath(stem + written.suffix)
         return [
             (target.name, written.read_bytes()),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from point2node.engine.labelled import Labelled
+from point2node.engine.labelled import LabelledCloud
 from point2node.report.viewer.colouring import fade, paint, ways
 from point2node.report.viewer.controls import EXPLANATION, Controls
 from point2node.report.viewer.describing import describe, first_cut
@@ -32,7 +32,7 @@ class Picture:
     def __init__(self, view: SceneView, controls: Controls) -> None:
         self._view, self._controls = view, controls
         self.scan: Scan | None = None
-        self.labelled: Labelled | None = None
+        self.labelled: LabelledCloud | None = None
         self._shapes: ExplanationShapes | None = None
         self._pointed = ""
         self._drawn: tuple[Any, ...] = ()
@@ -48,7 +48,7 @@ class Picture:
         self.scan = scan
         self._offer_ways()
 
-    def show_labels(self, labelled: Labelled) -> None:
+    def show_labels(self, labelled: LabelledCloud) -> None:
         """The labels of the scan that is shown."""
         assert self.scan is not None
         self.labelled = labelled

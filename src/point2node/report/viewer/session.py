@@ -16,7 +16,7 @@ from point2node.core.point_cloud import PointCloud
 from point2node.data.files import read
 from point2node.engine.explaining import Explainer
 from point2node.engine.input_card import settle_scale
-from point2node.engine.labelled import Labelled
+from point2node.engine.labelled import LabelledCloud
 from point2node.engine.labelling import Options
 from point2node.report.viewer.controls import Controls, put_value
 from point2node.report.viewer.describing import describe, in_words, name_of
@@ -146,7 +146,7 @@ class Session:
             self._controls.show_progress(None)
             self._controls.warn("This scan cannot be labelled", reason)
 
-    def _label(self, scan: Scan, job: int) -> Labelled:
+    def _label(self, scan: Scan, job: int) -> LabelledCloud:
         started = time.monotonic()
 
         def report(done: int, total: int, name: str) -> None:
@@ -176,7 +176,7 @@ class Session:
         except InputError as error:
             self._controls.warn("No explanation", str(error))
 
-    def _explain(self, scan: Scan, labelled: Labelled, point: int, job: int) -> None:
+    def _explain(self, scan: Scan, labelled: LabelledCloud, point: int, job: int) -> None:
         self._controls.say("Asking the network about this point …")
         with self._lock:
             self._check(job)

@@ -11,8 +11,8 @@ from tempfile import TemporaryDirectory, gettempdir
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.core.writing import lock, replacing
 from point2node.data.files import READABLE, read
-from point2node.data.files.replacing import lock, replacing
 
 MEGABYTE = 1_000_000
 LONGEST_NAME = 60

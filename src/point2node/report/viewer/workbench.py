@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from threading import Lock
 
 from point2node.engine.explaining import Explainer, PointExplanation
-from point2node.engine.labelled import Labelled
-from point2node.engine.labelling import Labeller, Report
+from point2node.engine.labelled import LabelledCloud
+from point2node.engine.labelling import Report, SceneLabeller
 from point2node.report.viewer.scan import Scan
 
 MOST_KEPT = 3
@@ -28,19 +28,19 @@ class Workbench:
         labeller: the weights.
     """
 
-    def __init__(self, labeller: Labeller) -> None:
+    def __init__(self, labeller: SceneLabeller) -> None:
         self.labeller = labeller
         self._busy = Lock()
-        self._kept: OrderedDict[Hashable, Labelled] = OrderedDict()
+        self._kept: OrderedDict[Hashable, LabelledCloud] = OrderedDict()
 
-    def label(self, scan: Scan, report: Report, waiting: Callable[[], None]) -> Labelled:
+    def label(self, scan: Scan, report: Report, waiting: Callable[[], None]) -> LabelledCloud:
         """The labels of a scan; both callbacks may raise ``Abandoned``."""
         with self._turn(waiting):
             key = _key(scan)
             if key is not None and key in self._kept:
                 self._kept.move_to_end(key)
                 return self._kept[key]
-            labelled = self.labeller(scan.cloud, scan.options, report, scan.name)
+            labelled = self.labeller.label(scan.cloud, scan.options, report, scan.name)
             if key is not None:
                 self._kept[key] = labelled
                 while len(self._kept) > MOST_KEPT:

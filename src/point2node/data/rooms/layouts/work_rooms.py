@@ -34,14 +34,14 @@ def office(rng: Generator, styles: Styles) -> Room:
     )
     maybe_board(room, 0.85)
     maybe_board(room, 0.25)
+    if rng.uniform() < 0.45:  # before the desks, which leave no space for it
+        seating_group(room)
     for _ in range(rng.integers(0, 3)):
         worktop_along_wall(room)
     for _ in range(rng.integers(1, 6)):
         work_place(room)
     if rng.uniform() < 0.6:
         table_with_chairs(room, room.pick("small_table"), "meeting_chair")
-    if rng.uniform() < 0.45:
-        seating_group(room)
     for _ in range(rng.integers(0, 3)):
         room.stand_somewhere(room.pick("easy_chair"))
     shelves(room, "bookcase", int(rng.integers(4, 12)))

@@ -9,12 +9,12 @@ import time
 import pytest
 
 from point2node.core.errors import InputError
-from point2node.data.files.replacing import SURELY_ABANDONED, TEMPORARY, remove_abandoned, replacing
+from point2node.core.writing import SURELY_ABANDONED, TEMPORARY, remove_abandoned, replacing
 
 HALF_WRITTEN = """
 import sys, time
 from pathlib import Path
-from point2node.data.files.replacing import replacing
+from point2node.core.writing import replacing
 
 with replacing(Path(sys.argv[1])) as stream:
     stream.write(b"half")

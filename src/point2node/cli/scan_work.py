@@ -1,0 +1,178 @@
+"""One scan of ``predict``, in this process or on a worker: label it, draw it, and tell what became of it."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+from point2node.core.errors import InputError, is_interruption
+from point2node.core.memory import memory_limit, memory_limited, ran_out_of_memory
+from point2node.core.point_cloud import PointCloud
+from point2node.core.words import as_text
+from point2node.engine.labelled import LabelledCloud
+from point2node.engine.labelling import Options, Report, SceneLabeller
+from point2node.engine.output_rules import OutputRules
+from point2node.engine.scan_labelling import (
+    MOST_TRIES,
+    OUT_OF_MEMORY,
+    brought_here,
+    finished_target,
+    label_scan,
+    look_at,
+    refuse_foreign,
+    request_of,
+    rounding_of,
+)
+from point2node.engine.scans import Job
+from point2node.engine.trained import Trained
+
+Watch = Callable[[], AbstractContextManager[Report]]
+"""Opens what shows how far the labelling of a scan is."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is to be done with every scan. It can be sent to other machines."""
+
+    trained: Trained
+    options: Options
+    rules: OutputRules | None
+    auto: bool
+    report: bool
+    overwrite: bool
+
+    @cached_property
+    def labeller(self) -> SceneLabeller:
+        """The weights, ready, on the device of whichever machine this is."""
+        return SceneLabeller(self.trained)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a scan."""
+
+    output: str | None = None
+    """The name of the labelled file; None where the scan failed."""
+    anew: bool = False
+    """Whether it was labelled now, and not before."""
+    points: int | None = None
+    seconds: float | None = None
+    counts: dict[str, int] = field(default_factory=dict)
+    doubts: tuple[str, ...] = ()
+    error: str | None = None
+    said: tuple[str, ...] = ()
+    """Lines for stderr, of a scan that was labelled elsewhere."""
+    shown: tuple[str, ...] = ()
+    """Lines for stdout."""
+
+
+def label_and_draw(
+    work: Work, job: Job, say: Callable[[str], None], show: Callable[[str], None], watch: Watch
+) -> Outcome:
+    """Label one scan, unless that was done before; what there is to know goes to ``say``, what was made to ``show``."""
+    start = time.monotonic()
+    request = request_of(job, work.labeller, work.options, work.auto, work.rules)
+    if not work.overwrite:
+        done = finished_target(job, request)
+        if done is not None:
+            show(f"{done}: labelled before (--overwrite labels it again)")
+            if work.report and isinstance(done, Path) and not done.with_suffix(".html").is_file():
+                show(f"open {_draw(done)}")
+            return Outcome(done.name)
+        refuse_foreign(job)
+    with brought_here(job) as here:
+        cloud, card, chosen, fixes = look_at(here, work.labeller, work.options, work.auto)
+        say(f"{job.scan}: {card}")
+        fixed = [f"fixed: {fix}" for fix in fixes]
+        doubts = [str(doubt) for doubt in card.doubts]
+        for line in (*fixed, *(f"note: {doubt}" for doubt in doubts)):
+            say(line)
+        start_labelling = time.monotonic()
+        with watch() as report:
+            target, labelled = label_scan(here, cloud, work.labeller, chosen, request, report, work.rules)
+        seconds = time.monotonic() - start_labelling
+        if target.suffix != here.target.suffix:
+            say(f"note: {here.target.suffix} cannot hold these points and labels; written as {target.suffix}")
+        elif rounding := rounding_of(target, cloud):
+            say(f"note: {target.suffix} holds coordinates in steps: they are up to {rounding:g} off")
+        written = job.target.with_name(target.name)
+        show(f"{written}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
+        if work.report:
+            _draw(target, labelled.as_cloud())
+            show(f"open {written.with_suffix('.html')}")
+    return Outcome(
+        written.name,
+        anew=True,
+        points=len(labelled),
+        seconds=round(time.monotonic() - start, 2),
+        counts=labelled.counts,
+        doubts=(*fixed, *doubts),
+    )
+
+
+def label_one_of_many(
+    work: Work, job: Job, say: Callable[[str], None], show: Callable[[str], None], watch: Watch
+) -> Outcome:
+    """The same where the failure of one scan must not stop the others. Lack of memory is left to the caller."""
+    try:
+        return label_and_draw(work, job, say, show, watch)
+    except InputError as error:
+        say(f"point2node: {error}")
+        return Outcome(error=str(error))
+    except Exception as error:
+        if ran_out_of_memory(error) or is_interruption(error):
+            raise
+        say(traceback.format_exc().rstrip())  # our bug, which the other scans need not share
+        return Outcome(error=as_text(f"{type(error).__name__}: {' '.join(str(error).split())}"))
+
+
+def label_here(work: Work, job: Job, say: Callable[[str], None], show: Callable[[str], None], watch: Watch) -> Outcome:
+    """The same in this process; a scan that runs out of memory is tried again with half of it."""
+    for tries in range(MOST_TRIES):
+        limit = memory_limit(work.options.memory) >> tries if tries else None
+        try:
+            with memory_limited(limit):
+                return label_one_of_many(work, job, say, show, watch)
+        except Exception as error:
+            if not ran_out_of_memory(error):
+                raise
+            say(f"note: out of memory{', tried again with half of it' * (tries + 1 < MOST_TRIES)}")
+    return Outcome(error=f"{job.scan}: {OUT_OF_MEMORY}")
+
+
+def label_on_worker(work: Work, job: Job, tries: int) -> Outcome:
+    """The same on a worker, whose lines are printed where the command runs."""
+    said: list[str] = [f"note: try {tries + 1}, with less memory"] if tries else []
+    shown: list[str] = []
+    outcome = label_one_of_many(work, job, said.append, shown.append, _unwatched)
+    return replace(outcome, said=tuple(said), shown=tuple(shown))
+
+
+@contextmanager
+def _unwatched() -> Iterator[Report]:
+    yield lambda done, total, name: None
+
+
+def _draw(target: Path, cloud: PointCloud | None = None) -> Path:
+    """The page and the stills of a labelled scan, which is read again if it is not at hand."""
+    from point2node.report.scene_files import read_scene
+    from point2node.report.scene_page import write_scene_page
+    from point2node.report.stills import write_stills
+
+    page = target.with_suffix(".html")
+    scene = read_scene(target, cloud=cloud)
+    write_scene_page(scene, page)
+    write_stills(scene, page)
+    return page
+
+
+def _shares(labelled: LabelledCloud) -> str:
+    """The most frequent classes, in per cent."""
+    counts = sorted(labelled.counts.items(), key=lambda item: -item[1])
+    total = max(len(labelled), 1)
+    return ", ".join(f"{name} {100 * count / total:.0f} %" for name, count in counts[:5] if count)
