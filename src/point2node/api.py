@@ -13,15 +13,15 @@ from typing import Literal, Unpack, overload
 
 import torch
 
-from point2node.engine.classifying import ShapeClassifier
-from point2node.engine.explaining import Explainer, PointExplanation
-from point2node.engine.input_card import examine_cloud, settle_scale
-from point2node.engine.labelled import LabelledCloud
-from point2node.engine.labelling import Options, Report, SceneLabeller
-from point2node.engine.working import Given, as_device, fetch_trained, open_given
+from point2node.inference.classifier import ShapeClassifier
+from point2node.inference.explainer import Explainer, PointExplanation
+from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labeller import Options, Report, SceneLabeller
+from point2node.inference.scan_check import examine_cloud, settle_scale
+from point2node.inference.working import Given, as_device, fetch_trained, open_given
 from point2node.models.hub import HubOptions
-from point2node.report.scene_files import scene_of
-from point2node.report.scene_page import write_scene_page
+from point2node.show.scene_files import scene_of
+from point2node.show.scene_page import write_scene_page
 
 Name = str | PathLike[str]
 

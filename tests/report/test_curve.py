@@ -1,7 +1,7 @@
 import pytest
 
-from point2node.engine.history import COLUMNS
 from point2node.report.curve import SCENES, SHAPES, draw_curve
+from point2node.training.history import COLUMNS
 
 HEADING = ",".join(COLUMNS) + "\n"
 

@@ -11,10 +11,10 @@ import pytest
 
 from point2node.cli.watching import SilentWatch
 from point2node.core.errors import InputError
-from point2node.engine import session
-from point2node.engine.run_folder import RunFolder
-from point2node.engine.settings import load_preset
-from point2node.engine.training import FINAL_FILES
+from point2node.training import launch as session
+from point2node.training.loop import FINAL_FILES
+from point2node.weights.run_folder import RunFolder
+from point2node.weights.settings import load_preset
 from tests.scenarios.stores import QUICK
 
 

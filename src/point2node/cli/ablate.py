@@ -15,7 +15,7 @@ from point2node.core.errors import InputError
 from point2node.core.memory import keep_freed_memory
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
-    from point2node.engine.run_folder import RunFolder
+    from point2node.weights.run_folder import RunFolder
 
 
 def ablate(
@@ -33,11 +33,11 @@ def ablate(
     Example: point2node ablate tiny --seeds 0,1 steps=100
     """
     from point2node.cli.report import report as report_runs
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.session import begin_or_resume, default_run
-    from point2node.engine.settings import load_preset
     from point2node.models.point2node.joint import check_variant
     from point2node.models.point2node.stages import VARIANTS
+    from point2node.training.launch import begin_or_resume, default_run
+    from point2node.weights.run_folder import RunFolder
+    from point2node.weights.settings import load_preset
 
     keep_freed_memory()
     chosen = list(VARIANTS) if variants is None else variants.split(",")
@@ -72,8 +72,9 @@ def _read_seeds(text: str) -> list[int]:
 
 def _score_once(run: RunFolder, data: Path | None) -> None:
     """Score the held-out split, unless that was done with the best weights, which need not be there any more."""
-    from point2node.engine.scoring import choose_device, keep_result, open_scored_data, result_of, score_split
-    from point2node.engine.trained import load_trained
+    from point2node.evaluation.scoring import keep_result, open_scored_data, result_of, score_split
+    from point2node.inference.asking import choose_device
+    from point2node.weights.trained import load_trained
 
     settings = run.read_settings()
     wanted = {"votes": settings.votes, "rule": settings.rule}

@@ -34,14 +34,14 @@ def view(
 
     Example: point2node view room.ply --weights runs/tiny-point2node-seed0
     """
-    from point2node.report.viewer.library import check_library
+    from point2node.show.viewer.library import check_library
 
     check_library()
-    from point2node.engine.interruption import noted_interruptions
-    from point2node.engine.labelling import Options, SceneLabeller
-    from point2node.engine.trained import load_trained
-    from point2node.report.viewer.app import Viewer, check_host
-    from point2node.report.viewer.door import LOOPBACK
+    from point2node.inference.labeller import Options, SceneLabeller
+    from point2node.show.viewer.app import Viewer, check_host
+    from point2node.show.viewer.door import LOOPBACK
+    from point2node.training.interruption import noted_interruptions
+    from point2node.weights.trained import load_trained
 
     check_options(scale, up)
     check_host(host)
@@ -86,7 +86,7 @@ def check_options(scale: float | None, up: str) -> None:
 
 def find_scans(path: Path) -> dict[str, Path]:
     """The scan, or the scans in a folder, by the names under which they are shown."""
-    from point2node.data.files import READABLE
+    from point2node.formats import READABLE
 
     if path.is_file():
         if path.suffix.lower() not in READABLE:

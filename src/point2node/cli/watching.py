@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-    from point2node.engine.training import Watch
+    from point2node.training.loop import Watch
 
 SECONDS_BETWEEN_LINES = 10.0
 

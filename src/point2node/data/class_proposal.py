@@ -11,9 +11,9 @@ import numpy as np
 
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
-from point2node.data.files import read
 from point2node.data.label_sidecar import read_sidecar
 from point2node.data.own_files import find_clouds
+from point2node.formats import read
 
 MOST = 255
 """Values: more are numbers of objects, not classes."""

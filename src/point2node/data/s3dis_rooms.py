@@ -97,7 +97,7 @@ def _read_sound_folder(name: str, area: str, folder: Path) -> Scene:
 
 def load_numbers(path: Path) -> NDArray[Any]:
     """A .npy file that holds numbers; pickled objects in it are refused, never run."""
-    from point2node.data.files.npy import load_array  # with numba, which listing a data set does not need
+    from point2node.formats.npy import load_array  # with numba, which listing a data set does not need
 
     if not path.is_file():
         raise InputError(path, expected="a .npy file", found="none")
@@ -110,7 +110,7 @@ def load_numbers(path: Path) -> NDArray[Any]:
 def _labelled_cloud(
     path: Path, xyz: NDArray[Any], rgb: NDArray[Any], labels: NDArray[Any], normals: NDArray[Any] | None = None
 ) -> PointCloud:
-    from point2node.data.files.columns import make_cloud
+    from point2node.formats.columns import make_cloud
 
     if not np.isfinite(xyz).all():
         raise InputError(path, expected="finite coordinates", found=f"{int((~np.isfinite(xyz)).sum())} that are not")

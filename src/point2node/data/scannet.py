@@ -118,7 +118,7 @@ def read_scene(name: str, split: str, files: tuple[Path, ...], root: Path, skip_
 
 def _read_sound_scene(name: str, split: str, files: tuple[Path, ...]) -> Scene:
     """The points of the mesh, labelled by its second mesh or by its segments."""
-    from point2node.data.files import read
+    from point2node.formats import read
 
     mesh = read(files[0])
     notes: tuple[str, ...] = ()

@@ -12,22 +12,22 @@ import torch
 from point2node.core.errors import InputError, unknown_choice
 from point2node.models.layers import Head, count_parameters
 from point2node.models.network import Network, Task
-from point2node.models.peers.acnn import build_acnn
-from point2node.models.peers.dgcnn import build_dgcnn
-from point2node.models.peers.gacnet import build_gacnet
-from point2node.models.peers.kcnet import build_kcnet
-from point2node.models.peers.pointconv import build_pointconv
-from point2node.models.peers.pointnet import build_pointnet
-from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
-from point2node.models.peers.pointnext_s import build_pointnext_s
-from point2node.models.peers.pointweb import build_pointweb
-from point2node.models.peers.spidercnn import build_spidercnn
 from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 from point2node.models.point2node.joint import JOINT, check_variant
 from point2node.models.point2node.network import Point2Node, Point2NodeClassifier, Point2NodeSegmenter
 from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
 from point2node.models.pretrained import NetworkCard
+from point2node.models.reference.acnn import build_acnn
+from point2node.models.reference.dgcnn import build_dgcnn
+from point2node.models.reference.gacnet import build_gacnet
+from point2node.models.reference.kcnet import build_kcnet
+from point2node.models.reference.pointconv import build_pointconv
+from point2node.models.reference.pointnet import build_pointnet
+from point2node.models.reference.pointnet2_ssg import build_pointnet2_ssg
+from point2node.models.reference.pointnext_s import build_pointnext_s
+from point2node.models.reference.pointweb import build_pointweb
+from point2node.models.reference.spidercnn import build_spidercnn
 from point2node.models.sizes import Size, classification_size, segmentation_size, tiny_size, wide_size
 
 PRESETS = MappingProxyType(

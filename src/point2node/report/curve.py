@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from point2node.core.writing import replacing
-from point2node.engine.history import read_history
+from point2node.training.history import read_history
 
 SCENES = {"accuracy": "training accuracy", "val_oa": "validation OA", "val_miou": "validation mIoU"}
 SHAPES = {"accuracy": "training accuracy", "val_oa": "validation OA", "val_macc": "validation mAcc"}

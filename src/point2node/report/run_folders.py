@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from point2node.core.errors import InputError
-from point2node.engine.settings import MACHINE, read_settings
 from point2node.report.results import EvaluationFile, Result, Run, RunFile, SummaryFile, read_json
+from point2node.weights.settings import MACHINE, read_settings
 
 RUN, SUMMARY, SETTINGS, EVALUATIONS = "run.json", "summary.json", "settings.yaml", "evaluations"
 

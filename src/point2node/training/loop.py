@@ -1,0 +1,261 @@
+"""The training loop, from the data to the last checkpoint, in the order in which things happen.
+
+A step is a function of the weights, the optimiser's moments, the seed and its own number: batches are drawn by (seed,
+step), and so is dropout. So a run that is stopped anywhere and resumed ends in the same bits as one that is not.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor
+
+from point2node.core.errors import InputError
+from point2node.core.memory import own_peak_megabytes
+from point2node.data.batches import Batch, BatchLoader
+from point2node.data.features import tell_missing_colour
+from point2node.data.locking import alone_in
+from point2node.data.store import Store
+from point2node.evaluation.splits import check_classes, class_weights, divide
+from point2node.models.batch_norm import synchronise_batch_norms
+from point2node.models.layers import count_parameters
+from point2node.training.averaging import WeightAverage
+from point2node.training.checkpoints import Keeper, Progress, read_state
+from point2node.training.clock import Clock
+from point2node.training.history import History
+from point2node.training.interruption import noted_interruptions
+from point2node.training.recipe import build_optimiser, learning_rate, loss_and_weight, set_rate
+from point2node.training.row_entropy import listening_to_rows
+from point2node.training.samples import build_source
+from point2node.training.starting import start_from
+from point2node.training.step_sums import sum_over_processes
+from point2node.training.validation import chosen_score, is_better, validate
+from point2node.weights.cards import card_of, check_points, check_task
+from point2node.weights.run_folder import RunFolder, describe_run
+from point2node.weights.settings import Settings
+
+FINAL_FILES = ("last.safetensors", "best.safetensors", "state.safetensors")
+"""What two runs of the same seed have in common to the byte."""
+
+
+class Watch(Protocol):
+    """Who watches a training: a terminal, a log."""
+
+    def begin(self, steps: int, done: int) -> None:
+        """``done`` of ``steps`` steps lie behind."""
+
+    def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
+        """A step is done; loss, accuracy and points a second are those since the last line of the history."""
+
+    def say(self, line: str) -> None:
+        """Something happened that is worth a line."""
+
+    def end(self) -> None:
+        """No further step is taken."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a training ended."""
+
+    finished: bool
+    step: int
+    summary: dict[str, Any]
+
+
+def train(
+    settings: Settings, preset: str, store: Store, run: RunFolder, fabric: Fabric, watch: Watch, data: str | None = None
+) -> Outcome:
+    """Train by ``settings`` on ``store`` into ``run``, from its last checkpoint if it has one.
+
+    Args:
+        settings: every number of the run.
+        preset: where they come from, for the card.
+        store: the prepared data.
+        run: the folder, new or of the same run.
+        fabric: device, processes and precision.
+        watch: who is told.
+        data: where the data was found, for the card.
+    """
+    check_classes(settings, store)
+    division = divide(settings, store)
+    validation = division.validation.first(settings.validation_scenes)
+    card = card_of(settings, store)
+    torch.manual_seed(settings.seed)
+    network = card.build()
+    check_task(card, network)
+    check_points(card, network)
+    if settings.start is not None and not run.state.is_file():
+        watch.say(start_from(network, card, settings.start))
+    source = build_source(settings, store, division.training)
+    loader = BatchLoader(
+        source,
+        network.plan,
+        batch_size=settings.batch_size,
+        seed=settings.seed,
+        workers=settings.num_workers,
+        part=(fabric.global_rank, fabric.world_size),
+    )
+    for note in (*store.manifest.told_notes(), *tell_missing_colour(store, settings.features)):
+        watch.say(note)
+    watch.say(f"{len(division.training)} scenes or shapes to learn from, {len(validation)} to validate on")
+    steps = settings.steps or settings.epochs * loader.steps_per_epoch
+    if settings.sync_batch_norm:
+        synchronise_batch_norms(network)
+    optimiser = build_optimiser(settings, network)
+    model, optimiser = fabric.setup(network, optimiser)
+    average = None if settings.ema_decay is None else WeightAverage(network, settings.ema_decay)
+    weights = class_weights(settings, store, division.training)
+    loss_weights = None if weights is None else torch.from_numpy(weights).to(fabric.device)
+
+    with ExitStack() as stack:
+        if fabric.is_global_zero:
+            stack.enter_context(alone_in(run.path, wait=False, command="train"))
+            run.remove_leftovers()
+        keeper = Keeper(run, network, optimiser, average, card, writes=fabric.is_global_zero)
+        progress = Progress(seed=settings.seed)
+        if run.state.is_file():
+            _refuse_other_data(run, store, watch)
+            progress = read_state(run.state, network, optimiser, average)
+            keeper.saved_step = progress.step
+        elif fabric.is_global_zero:
+            sizes = (len(division.training), len(validation), count_parameters(network), steps)
+            run.create(settings, describe_run(settings, preset, store, data, *sizes))
+            keeper.checkpoint(progress)
+        fabric.barrier()
+        loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": progress.seed})
+        history = History(run.history, run.tensorboard, progress.step) if fabric.is_global_zero else None
+
+        model.train()
+        interruption = stack.enter_context(noted_interruptions())
+        stack.callback(watch.end)
+        if history is not None:
+            stack.callback(history.close)
+        watch.begin(steps, progress.step)
+        clock = Clock(settings)
+        batches = _timed(iter(loader), clock)
+        while progress.step < steps:
+            batch = next(batches).to(fabric.device)
+            _seed_dropout(settings.seed, progress.step, fabric.global_rank)
+            rate = learning_rate(settings, progress.step, steps)
+            set_rate(optimiser, settings, rate, progress.step)
+
+            logged = (progress.step + 1) % settings.log_every == 0 or progress.step + 1 == steps
+            with listening_to_rows(network if logged else None) as entropies:
+                logits = model(batch.features, batch.pyramid)
+            total, weight = loss_and_weight(logits, batch.labels, loss_weights, settings.label_smoothing, batch.weights)
+            sums = sum_over_processes(fabric, logits, batch.labels, total, weight, interruption)
+            at_fault = batch.scenes if not torch.isfinite(total) else ("of another process",)
+            _refuse_nan("loss", sums.loss, at_fault, progress.step, keeper)
+            loss = total / (sums.weight / fabric.world_size).clamp_min(1e-12)  # processes' gradients are averaged
+            penalty = network.penalty()
+            fabric.backward(loss if penalty is None else loss + penalty)
+            clip = settings.gradient_clip or math.inf
+            norm = fabric.clip_gradients(model, optimiser, max_norm=clip, error_if_nonfinite=False)
+            assert norm is not None
+            if settings.precision != "16-mixed":  # which skips steps whose gradient overflows
+                _refuse_nan("gradient", norm, batch.scenes, progress.step, keeper)
+            optimiser.step()
+            optimiser.zero_grad()
+
+            progress.step += 1
+            progress.epoch = progress.step // loader.steps_per_epoch
+            if average is not None:
+                average.update(progress.step)
+            sums.add_to(progress)
+            clock.steps += 1
+            values = clock.values(progress, rate)
+            watch.step(progress.step, progress.epoch, values)
+            if logged:
+                if history is not None:
+                    history.add(progress.step, {"epoch": progress.epoch, **values, **entropies})
+                progress.clear_sums()
+                clock.restart_interval()
+
+            if len(validation) and (progress.step % settings.validate_every == 0 or progress.step == steps):
+                with clock.leaving_out():
+                    scores = validate(network, card, store, validation, keeper, fabric)
+                better = is_better(card, scores, progress.best_score)
+                if better:
+                    progress.best_score, progress.best_step = chosen_score(card, scores), progress.step
+                    keeper.write_best(progress)
+                if history is not None:
+                    figures = {"val_oa": scores.oa, "val_macc": scores.macc, "val_miou": scores.miou}
+                    history.add(progress.step, {"epoch": progress.epoch, **figures})
+                watch.say(f"step {progress.step}: validation {scores}" + (", the best so far" if better else ""))
+            # processes stop together: one alone need not wait for the next step to learn of a signal
+            stopping = bool(sums.stop) or (fabric.world_size == 1 and interruption.signal is not None)
+            if stopping or progress.step == steps or clock.checkpoint_is_due:
+                keeper.checkpoint(progress)
+                clock.restart_checkpoint()
+            if stopping:
+                break
+    finished = progress.step == steps
+    summary = {
+        "steps": steps,
+        "best_step": progress.best_step,
+        "best_score": progress.best_score,
+        "seconds": round(clock.elapsed, 1),
+        "resumed_at": progress.step - clock.steps,
+        "waited_for_data": round(clock.waiting_share, 4),
+        "points_per_second": round(clock.overall_speed),
+        "peak_megabytes": own_peak_megabytes(),
+    }
+    if finished and fabric.is_global_zero:
+        if progress.best_step is None:  # nothing was held back to choose by
+            keeper.write_best(progress)
+        run.write_json(run.summary, summary)
+    fabric.barrier()
+    return Outcome(finished, progress.step, summary)
+
+
+def _refuse_other_data(run: RunFolder, store: Store, watch: Watch) -> None:
+    """Rooms are generated anew on another machine, where some of their bits may differ: that is only said."""
+    card = run.read_card()
+    expected = card.data_checksum
+    if store.checksum == expected:
+        return
+    if card.data is None:
+        watch.say(
+            "these rooms were generated on another kind of machine: some bits differ from those the run began with"
+        )
+    else:
+        raise InputError(
+            store.path,
+            expected=f"the data that {run.path} was begun with ({expected[:12]})",
+            found=f"other data ({store.checksum[:12]})",
+            remedy="Give that data, or begin a new run with another --out.",
+        )
+
+
+def _seed_dropout(seed: int, step: int, rank: int) -> None:
+    torch.manual_seed(int(np.random.SeedSequence([seed, step, rank]).generate_state(1, np.uint64)[0] >> 1))
+
+
+def _timed(batches: Iterator[Batch], clock: Clock) -> Iterator[Batch]:
+    while True:
+        before = time.monotonic()
+        batch = next(batches)
+        clock.wait(time.monotonic() - before)
+        yield batch
+
+
+def _refuse_nan(what: str, value: Tensor, scenes: tuple[str, ...], step: int, keeper: Keeper) -> None:
+    """Stop before the weights are touched: what was saved last is good."""
+    if torch.isfinite(value):
+        return
+    saved = f"step {keeper.saved_step}" if keeper.writes else f"in {keeper.run.state.name}"
+    raise InputError(
+        keeper.run.path,
+        expected=f"a finite {what}",
+        found=f"{float(value)} at step {step}, in the batch of scenes {', '.join(dict.fromkeys(scenes))}",
+        remedy=f"The last good checkpoint is {saved}; try a lower learning_rate or a gradient_clip.",
+    )
