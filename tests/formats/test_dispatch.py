@@ -11,7 +11,7 @@ import pytest
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.formats import READABLE, WRITABLE, h5, libraries, ply, read, write
+from point2node.formats import READABLE, WRITABLE, arrays, libraries, ply, read, write
 from tests.formats.clouds import random_cloud
 
 CLOUD = random_cloud(5)
@@ -125,4 +125,4 @@ def test_errors_about_a_part_name_the_file_too(tmp_path: Path) -> None:
     h5_file = tmp_path / "a.h5"
     write(h5_file, PointCloud(np.zeros((2, 3)), fields={"label": np.array([0.5, 1])}))
     with pytest.raises(InputError, match=r"a\.h5, labels: expected whole numbers"):
-        h5.read(h5_file)
+        arrays.read_h5(h5_file)

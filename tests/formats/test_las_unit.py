@@ -76,7 +76,7 @@ def test_a_file_without_a_coordinate_system_states_no_unit(tmp_path):
 
 @given(text=st.text('UNITPROJCS[]()"0.3,e+-', max_size=200))
 def test_no_text_ends_in_anything_but_a_unit_or_none(text):
-    from point2node.formats.las_unit import unit_of
+    from point2node.formats.las_header import unit_of
 
     header = laspy.LasHeader(version="1.4", point_format=6)
     header.vlrs.append(laspy.vlrs.known.WktCoordinateSystemVlr(text))

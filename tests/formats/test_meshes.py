@@ -132,8 +132,8 @@ def test_a_gltf_scene_that_claims_what_it_does_not_hold_is_refused(tmp_path: Pat
 
 
 def test_a_mesh_that_is_placed_too_often_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("point2node.formats.gltf.ALWAYS_ALLOWED", 0)
-    monkeypatch.setattr("point2node.formats.gltf.HIGHEST_RATIO", 1)
+    monkeypatch.setattr("point2node.formats.meshes.ALWAYS_ALLOWED", 0)
+    monkeypatch.setattr("point2node.formats.meshes.HIGHEST_RATIO", 1)
     (tmp_path / "a.bin").write_bytes(np.eye(3, dtype="<f4").tobytes())
     places = range(100)
     tree = gltf(nodes=[{"mesh": 0} for _ in places], scenes=[{"nodes": list(places)}])

@@ -11,9 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from point2node.core.point_cloud import Array
-from point2node.formats import read, tables
-from point2node.formats.number_rows import parse_rows
-from point2node.formats.tables import parse_table
+from point2node.formats import numbers, read
+from point2node.formats.numbers import parse_rows, parse_table
 
 
 def parsed(folder: Path, text: bytes, width: int, delimiter: str = " ") -> list[Array] | None:
@@ -90,7 +89,7 @@ def test_the_coordinates_lie_side_by_side_in_memory_of_their_own(tmp_path: Path)
 def test_pieces_of_a_long_file_are_put_together_in_order(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, odd: bytes
 ) -> None:
-    monkeypatch.setattr(tables, "PIECE", 100)
+    monkeypatch.setattr(numbers, "PIECE", 100)
     lines = [b"%d %d.5 -3 %d\n" % (row, row, row % 256) for row in range(2000)]
     lines.insert(1500, odd)
     columns = parsed(tmp_path, b"".join(lines), 4)

@@ -13,7 +13,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.label_sidecar import read_sidecar, sidecar_path
 from point2node.formats import WRITABLE, read, write
-from point2node.formats.text_append import append_columns
+from point2node.formats.text_layout import append_columns
 from point2node.inference.labelled import LabelledCloud
 from point2node.show.scene_files import read_scene
 

@@ -155,7 +155,7 @@ def _text(name: object) -> str:
 
 def _load_h5(path: Path) -> dict[str, NDArray[Any]]:
     """The datasets of the release that are in the file."""
-    from point2node.formats.h5 import NUMBERS, NUMBERS_OR_TEXTS, read_dataset
+    from point2node.formats.arrays import NUMBERS, NUMBERS_OR_TEXTS, read_dataset
     from point2node.formats.libraries import damage_reported, import_library
 
     h5py = import_library(path, "h5py", "h5")

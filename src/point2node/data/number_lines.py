@@ -103,7 +103,7 @@ def show_bytes(line: bytes) -> str:
 
 def _parse_at_once(data: bytes, form: LineFormat) -> Rows | None:
     """All rows by the fast parser, or None if any line is not what it should be."""
-    from point2node.formats.number_rows import parse_rows  # loads numba, which listing a data set does not need
+    from point2node.formats.numbers import parse_rows  # loads numba, which listing a data set does not need
 
     if data.translate(None, NUMBER_BYTES):
         return None  # the fast parser would pass over comments and read words such as nan

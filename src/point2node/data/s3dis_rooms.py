@@ -97,7 +97,7 @@ def _read_sound_folder(name: str, area: str, folder: Path) -> Scene:
 
 def load_numbers(path: Path) -> NDArray[Any]:
     """A .npy file that holds numbers; pickled objects in it are refused, never run."""
-    from point2node.formats.npy import load_array  # with numba, which listing a data set does not need
+    from point2node.formats.arrays import load_array  # with numba, which listing a data set does not need
 
     if not path.is_file():
         raise InputError(path, expected="a .npy file", found="none")

@@ -14,8 +14,8 @@ from typing import BinaryIO
 from point2node.core import writing
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
-from point2node.formats import e57, gltf, h5, las, npy, npz, obj, off, pcd, ply, stl, text
-from point2node.formats.mesh_sampling import sample_surface
+from point2node.formats import arrays, e57, las, meshes, pcd, ply, text
+from point2node.formats.triangles import sample_surface
 
 _READERS: MappingProxyType[str, Callable[[Path], PointCloud]] = MappingProxyType({
     ".ply": ply.read,
@@ -28,15 +28,15 @@ _READERS: MappingProxyType[str, Callable[[Path], PointCloud]] = MappingProxyType
     ".csv": text.read,
     ".pts": text.read,
     ".asc": text.read,
-    ".npy": npy.read,
-    ".npz": npz.read,
-    ".h5": h5.read,
-    ".hdf5": h5.read,
-    ".off": off.read,
-    ".obj": obj.read,
-    ".stl": stl.read,
-    ".glb": gltf.read,
-    ".gltf": gltf.read,
+    ".npy": arrays.read_npy,
+    ".npz": arrays.read_npz,
+    ".h5": arrays.read_h5,
+    ".hdf5": arrays.read_h5,
+    ".off": meshes.read_off,
+    ".obj": meshes.read_obj,
+    ".stl": meshes.read_stl,
+    ".glb": meshes.read_gltf,
+    ".gltf": meshes.read_gltf,
 })  # fmt: skip
 
 _WRITERS: MappingProxyType[str, Callable[[Path, PointCloud, BinaryIO], None]] = MappingProxyType({
@@ -47,10 +47,10 @@ _WRITERS: MappingProxyType[str, Callable[[Path, PointCloud, BinaryIO], None]] = 
     ".xyz": text.write,
     ".txt": text.write,
     ".csv": text.write,
-    ".npy": npy.write,
-    ".npz": npz.write,
-    ".h5": h5.write,
-    ".hdf5": h5.write,
+    ".npy": arrays.write_npy,
+    ".npz": arrays.write_npz,
+    ".h5": arrays.write_h5,
+    ".hdf5": arrays.write_h5,
 })  # fmt: skip
 
 READABLE = tuple(_READERS)

@@ -14,10 +14,9 @@ from point2node.core.point_cloud import PointCloud
 from point2node.core.writing import replacing
 from point2node.data.label_sidecar import UNFINISHED, LabelSidecar, ListedClass, sidecar_path
 from point2node.formats import WRITABLE, encode, read
-from point2node.formats.las_dimensions import FIRST_WITH_WIDE_CLASSES
-from point2node.formats.las_header import LasOrigin
+from point2node.formats.las_header import FIRST_WITH_WIDE_CLASSES, LasOrigin
 from point2node.formats.text import written_digits
-from point2node.formats.text_append import TextOrigin, append_columns, names_beside
+from point2node.formats.text_layout import TextOrigin, append_columns, names_beside
 
 if TYPE_CHECKING:
     from point2node.inference.labelled import LabelledCloud

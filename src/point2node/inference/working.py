@@ -16,7 +16,7 @@ from point2node.core.errors import InputError
 from point2node.core.memory import memory_limited
 from point2node.core.point_cloud import PointCloud
 from point2node.formats import read
-from point2node.formats.npy import cloud_from_array
+from point2node.formats.arrays import cloud_from_array
 from point2node.inference.asking import choose_device, device_of
 from point2node.models.hub import HubOptions, UploadOptions
 from point2node.models.layers import count_parameters
