@@ -19,8 +19,7 @@ import yaml
 from point2node.core.errors import InputError
 from point2node.evaluation.calibration import CALIBRATION
 from point2node.training.history import training_cost
-from point2node.weights.cards import read_weights
-from point2node.weights.model_card import ModelCard, Twin
+from point2node.weights.cards import ModelCard, Twin, read_weights
 from point2node.weights.run_folder import RunFolder
 
 FOLDER = Path(__file__).parents[1] / "src/point2node/weights"

@@ -27,7 +27,7 @@ def rooms(tmp_path_factory):
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory, rooms):
     """A finished run of two steps; it is not to be changed."""
-    from point2node.cli.watching import SilentWatch
+    from point2node.cli.progress import SilentWatch
     from point2node.training.launch import begin
     from point2node.weights.run_folder import RunFolder
     from tests.training.stores import ignore, quick

@@ -13,7 +13,7 @@ from point2node.evaluation.evaluate import Evaluation, evaluate, vote_on_stored_
 from point2node.evaluation.metrics import count_confusion, voxel_labels
 from point2node.evaluation.protocol import protocol_of
 from point2node.evaluation.splits import Part, find_part
-from point2node.geometry.placement import place
+from point2node.geometry.frames import place
 from point2node.inference.labeller import Options
 from point2node.weights.cards import card_of
 from tests.inference.labellers import real_labeller

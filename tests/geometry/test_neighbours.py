@@ -13,7 +13,7 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.geometry.neighbours import dilated_k_nearest_neighbours, k_nearest_neighbours
-from point2node.kernels.compute_path import ComputePath
+from point2node.kernels.switch import ComputePath
 
 both_paths = pytest.mark.parametrize("path", ["cpu", "torch"])
 

@@ -9,7 +9,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.geometry.frames import UPWARDS
 from point2node.inference.labeller import Options, SceneLabeller, thin_out
-from point2node.inference.memory import Plan
+from point2node.inference.strips import Plan
 from point2node.weights.trained import Trained
 from tests.inference.labellers import STEP, HeightNetwork, card, height_labeller, real_labeller
 
@@ -173,7 +173,7 @@ def test_thinned_clouds_take_the_label_of_the_nearest_point_that_was_labelled(th
 
 
 def _placed(cloud):
-    from point2node.geometry.placement import place
+    from point2node.geometry.frames import place
 
     return place(cloud)
 

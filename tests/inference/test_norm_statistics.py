@@ -11,7 +11,6 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.geometry.blocks import BlockRules
 from point2node.inference.labeller import Options
-from point2node.inference.memory import Plan
 from point2node.inference.norm_statistics import (
     SAMPLES_AT_ONCE,
     batch_norms,
@@ -19,7 +18,8 @@ from point2node.inference.norm_statistics import (
     estimate_statistics,
     mix_statistics,
 )
-from point2node.inference.prediction import SceneInput
+from point2node.inference.strips import Plan
+from point2node.inference.votes import SceneInput
 from tests.inference.labellers import height_labeller, real_labeller
 
 RULES = BlockRules(1.5, 0.05, 256)

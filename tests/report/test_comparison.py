@@ -2,7 +2,7 @@ import pytest
 
 from point2node.core.classes import S3DIS
 from point2node.report.comparison import compare
-from point2node.report.run_folders import find_results
+from point2node.report.results import find_results
 from tests.report.runs import write_evaluation, write_run
 
 AREA_5 = {"dataset": "s3dis", "split": "Area_5", "votes": 4}

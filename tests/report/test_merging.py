@@ -1,7 +1,7 @@
 import pytest
 
 from point2node.report.merging import merge_seeds
-from point2node.report.run_folders import find_results
+from point2node.report.results import find_results
 from tests.report.runs import write_evaluation, write_run
 
 

@@ -9,7 +9,7 @@ from point2node.rooms.building.doors import flush_door
 from point2node.rooms.building.openings import Surroundings
 from point2node.rooms.building.windows import casement
 from point2node.rooms.catalogue import OPENINGS, PIECES
-from point2node.rooms.furniture.padding import pad
+from point2node.rooms.furniture.sofas import pad
 from point2node.rooms.materials import Material
 from point2node.rooms.surfaces import CUSHION, QUAD
 

@@ -7,9 +7,9 @@ import pytest
 
 from point2node.rooms.building.shell import build_ceiling
 from point2node.rooms.fittings import HEADROOM, finish_room, start_room
+from point2node.rooms.floor_plan import rectangle
 from point2node.rooms.layouts import LAYOUTS
 from point2node.rooms.materials import Material
-from point2node.rooms.outlines import rectangle
 from point2node.rooms.pieces import piece
 from point2node.rooms.room import Room
 from point2node.rooms.surfaces import box

@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from point2node.rooms.floor_plan import FloorPlan, Footprint, inside, walls_of
-from point2node.rooms.outlines import l_shape, rectangle
+from point2node.rooms.floor_plan import FloorPlan, Footprint, inside, l_shape, rectangle, walls_of
 
 
 def test_what_is_taken_is_no_longer_free():

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from point2node.rooms.floor_plan import FloorPlan, Footprint
+from point2node.rooms.floor_plan import FloorPlan, Footprint, rectangle
 from point2node.rooms.materials import Material
-from point2node.rooms.outlines import rectangle
 from point2node.rooms.scanners import SCANNERS, Scanner
 from point2node.rooms.scanning import PICTURE, Scans, _drift, choose_positions, scan
 from point2node.rooms.surfaces import Surfaces, box, join, quad

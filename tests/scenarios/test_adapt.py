@@ -11,7 +11,7 @@ import torch
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
-from point2node.cli.watching import PlainWatch
+from point2node.cli.progress import PlainWatch
 from point2node.core.classes import S3DIS
 from point2node.formats import read, write
 from point2node.models.weights_file import read_tensors

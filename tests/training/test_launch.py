@@ -3,13 +3,22 @@ import sys
 from pathlib import Path
 
 import pytest
+import torch
 
-from point2node.cli.watching import SilentWatch
-from point2node.core.errors import InputError
+from point2node.cli.progress import SilentWatch
+from point2node.core.errors import InputError, LostProcessError
+from point2node.core.writing import alone_in
 from point2node.data.batches import BatchLoader
-from point2node.data.locking import alone_in
-from point2node.training import launch as session
-from point2node.training.launch import begin, begin_or_resume, default_run, find_store, resume
+from point2node.training import launch
+from point2node.training.launch import (
+    begin,
+    begin_or_resume,
+    default_run,
+    find_store,
+    noticing_lost_processes,
+    resume,
+    start_fabric,
+)
 from point2node.weights.run_folder import RunFolder
 from point2node.weights.settings import load_preset
 from tests.training.stores import TINY, ignore, quick, write_scenes
@@ -160,7 +169,7 @@ def test_data_that_has_to_be_given_is_asked_for():
 
 
 def test_generated_rooms_need_no_data(monkeypatch):
-    monkeypatch.setattr(session, "open_generated_rooms", lambda rooms, seed, report: (rooms, seed))
+    monkeypatch.setattr(launch, "open_generated_rooms", lambda rooms, seed, report: (rooms, seed))
     assert find_store(quick("rooms=7", "rooms_seed=2"), None, ignore) == (7, 2)
 
 
@@ -182,3 +191,46 @@ def test_the_loader_goes_on_at_the_step_of_the_state(stopped, monkeypatch):
     monkeypatch.setattr(BatchLoader, "load_state_dict", lambda self, state: loaded.append(state))
     go_on(stopped)
     assert loaded == [{"epoch": 0, "step": 0, "seed": 0}]  # the state of the start: a kill came before the next
+
+
+def test_a_cpu_is_one_device():
+    fabric = start_fabric(quick("accelerator=cpu"))
+    assert (fabric.device.type, fabric.world_size, fabric.is_global_zero) == ("cpu", 1, True)
+
+
+@pytest.mark.parametrize(
+    ("word", "where"),
+    [
+        ("accelerator=quantum", "accelerator, devices or strategy"),
+        ("strategy=guesswork", "accelerator, devices or strategy"),
+        ("precision=16-mixed", "precision"),
+    ],
+)
+def test_what_the_machine_lacks_is_refused_in_one_line(word, where):
+    with pytest.raises(InputError, match=f"^{where}: expected ") as caught:
+        start_fabric(quick("accelerator=cpu", word))
+    assert "\n" not in str(caught.value)
+
+
+def test_mixed_precision_leaves_coordinates_alone():
+    """Fabric would cast them to bfloat16, whose steps at 40 m are a quarter of a metre."""
+    precision = start_fabric(quick("accelerator=cpu", "precision=bf16-mixed")).strategy.precision
+    xyz = torch.tensor([39.99])
+    assert precision.convert_input(((xyz,), {}))[0][0] is xyz
+    with precision.forward_context():
+        assert (torch.ones(2, 2) @ torch.ones(2, 2)).dtype == torch.bfloat16
+
+
+def test_a_dead_process_that_built_batches_is_a_lost_process():
+    message = "DataLoader worker (pid 3) is killed by signal: Killed."
+    with (
+        pytest.raises(LostProcessError, match="killed by signal"),
+        noticing_lost_processes(start_fabric(quick("accelerator=cpu"))),
+    ):
+        raise RuntimeError(message)
+
+
+def test_other_errors_stay_what_they_are():
+    with pytest.raises(RuntimeError, match="shapes") as caught, noticing_lost_processes(start_fabric(quick())):
+        raise RuntimeError("shapes do not match")
+    assert not isinstance(caught.value, LostProcessError)

@@ -7,17 +7,15 @@ import numpy as np
 import pytest
 import torch
 
-from point2node.cli.watching import SilentWatch
+from point2node.cli.progress import SilentWatch
 from point2node.core.errors import InputError
 from point2node.evaluation.scoring import score_split
 from point2node.models.weights_file import read_tensors
-from point2node.training import checkpoints, validation
-from point2node.training import loop as training
-from point2node.training import samples as sample_sources
-from point2node.training.averaging import WeightAverage
+from point2node.training import checkpoints, loop, samples, validation
+from point2node.training.checkpoints import Progress, WeightAverage
 from point2node.training.history import read_history
-from point2node.training.launching import start_fabric
-from point2node.training.loop import FINAL_FILES, train
+from point2node.training.launch import start_fabric
+from point2node.training.loop import FINAL_FILES, Clock, train
 from point2node.weights.run_folder import RunFolder
 from point2node.weights.trained import load_trained
 from tests.training.stores import ignore, quick, write_scenes, write_shapes
@@ -117,14 +115,14 @@ def test_the_loss_falls_on_scenes_that_can_be_learnt(tmp_path, rooms):
 
 
 def test_a_loss_that_is_nan_stops_with_the_step_the_scenes_and_the_last_good_checkpoint(tmp_path, rooms, monkeypatch):
-    real, calls = training.loss_and_weight, []
+    real, calls = loop.loss_and_weight, []
 
     def spoilt(*arguments):
         calls.append(None)
         total, weight = real(*arguments)
         return (total * float("nan") if len(calls) == 2 else total), weight
 
-    monkeypatch.setattr(training, "loss_and_weight", spoilt)
+    monkeypatch.setattr(loop, "loss_and_weight", spoilt)
     message = r"run: expected a finite loss, found nan at step 1, in the batch of scenes [abcd](, [abcd])?\. "
     with pytest.raises(InputError, match=message + "The last good checkpoint is step 0; try a lower learning_rate"):
         run_in(tmp_path / "run", rooms)
@@ -133,7 +131,7 @@ def test_a_loss_that_is_nan_stops_with_the_step_the_scenes_and_the_last_good_che
 
 @pytest.mark.parametrize("words", [(), ("gradient_clip=1.0",)])
 def test_a_gradient_that_is_nan_stops_before_it_reaches_the_weights(words, tmp_path, rooms, monkeypatch):
-    monkeypatch.setattr(training, "loss_and_weight", _with_infinite_slope(training.loss_and_weight))
+    monkeypatch.setattr(loop, "loss_and_weight", _with_infinite_slope(loop.loss_and_weight))
     with pytest.raises(InputError, match="a finite gradient, found nan at step 0, in the batch of scenes"):
         run_in(tmp_path / "run", rooms, "checkpoint_seconds=0.001", *words)
     assert_finite(tmp_path / "run")
@@ -259,9 +257,60 @@ def test_mixed_precision_trains_weights_of_full_precision_on_coordinates_of_full
 
 
 def test_degrees_become_radians(tmp_path, rooms, monkeypatch):
-    real, made = sample_sources.RoomBlocks, []
-    monkeypatch.setattr(sample_sources, "RoomBlocks", lambda *arguments: made.append(arguments) or real(*arguments))
+    real, made = samples.RoomBlocks, []
+    monkeypatch.setattr(samples, "RoomBlocks", lambda *arguments: made.append(arguments) or real(*arguments))
     run_in(tmp_path / "run", rooms, "turn=180", "tilt=2.5", "scale=0.05", "steps=1", "validate_every=9")
     augmentation = made[0][4]
     found = (augmentation.turn, augmentation.tilt, augmentation.scale)
     assert found == pytest.approx((math.pi, math.pi / 72, 0.05))
+
+
+@pytest.fixture
+def now(monkeypatch):
+    """A clock to set by hand."""
+    time = [1000.0]
+    monkeypatch.setattr(loop.time, "monotonic", lambda: time[0])
+    return time
+
+
+def test_the_first_checkpoint_comes_early_and_the_others_in_turn(now):
+    clock = Clock(quick("checkpoint_seconds=60"))
+    assert not clock.checkpoint_is_due
+    now[0] += 5
+    assert clock.checkpoint_is_due  # within ten seconds
+    clock.restart_checkpoint()
+    now[0] += 59
+    assert not clock.checkpoint_is_due
+    now[0] += 1
+    assert clock.checkpoint_is_due
+
+
+def test_checkpoints_may_be_asked_for_more_often(now):
+    clock = Clock(quick("checkpoint_seconds=1"))
+    now[0] += 1
+    assert clock.checkpoint_is_due
+
+
+def test_waiting_is_counted_from_the_first_batch_on(now):
+    clock = Clock(quick())
+    now[0] += 30  # the workers start
+    clock.wait(30)
+    clock.steps = 1
+    now[0] += 10
+    clock.wait(2)
+    assert clock.waiting_share == pytest.approx(0.2)
+
+
+def test_a_line_says_what_happened_since_the_last(now):
+    clock = Clock(quick("batch_size=2", "points=192"))
+    clock.steps = 3
+    clock.restart_interval()
+    now[0] += 2
+    clock.steps = 7
+    values = clock.values(Progress(0, loss_sum=6, weight_sum=3, right=1, labelled=4), 0.1)
+    assert values == {"loss": 2, "accuracy": 0.25, "learning_rate": 0.1, "points_per_second": 4 * 2 * 192 / 2}
+    assert clock.overall_speed == 7 * 2 * 192 / 2
+
+
+def test_nothing_labelled_is_no_division_by_zero(now):
+    assert Clock(quick()).values(Progress(0), 0.1)["loss"] == 0

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from point2node.cli.watching import SilentWatch
+from point2node.cli.progress import SilentWatch
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.data.samples import MixedSources, RoomBlocks

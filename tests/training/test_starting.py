@@ -3,7 +3,7 @@ import shutil
 import pytest
 import torch
 
-from point2node.cli.watching import SilentWatch
+from point2node.cli.progress import SilentWatch
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.training.launch import begin, resume

@@ -1,10 +1,12 @@
 import errno
+import hashlib
 import io
 import json
 import os
 import pickle
 import struct
 from contextlib import contextmanager, suppress
+from importlib import resources
 from types import SimpleNamespace
 
 import pytest
@@ -16,9 +18,11 @@ from hypothesis import strategies as st
 
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
-from point2node.models import weights_file as module
+from point2node.models import weights_file
+from point2node.models.pretrained import shipped_weights
 from point2node.models.weights_file import KEY, read_tensors, write_tensors
-from point2node.weights.cards import card_of, check_points, check_task, read_weights, write_weights
+from point2node.weights.cards import card_of, check_points, check_task, read_model_card, read_weights, write_weights
+from point2node.weights.trained import load_trained
 from tests.training.stores import quick, write_scenes, write_shapes
 
 
@@ -189,9 +193,9 @@ def test_a_full_disk_leaves_the_previous_file_and_nothing_else(where, file, card
             yield SimpleNamespace(write=fail)
 
     if where == "fsync":
-        monkeypatch.setattr(module.os, "fsync", fail)
+        monkeypatch.setattr(weights_file.os, "fsync", fail)
     else:
-        monkeypatch.setattr(module, "replacing", replacing_on_a_full_disk)
+        monkeypatch.setattr(weights_file, "replacing", replacing_on_a_full_disk)
     with pytest.raises(InputError, match=r"one\.safetensors: expected a file that can be written, found no space left"):
         write_weights(file, network.state_dict(), card)
     assert file.read_bytes() == before
@@ -213,3 +217,40 @@ def test_a_network_for_the_other_task_is_refused(tmp_path):
 def test_a_size_that_is_none_is_named_with_its_key(card):
     with pytest.raises(InputError, match=r"^size: expected one of s3dis, .*, found 'nix'"):
         card.model_copy(update={"size": "nix"}).build()
+
+
+FOLDER = resources.files("point2node") / "weights"
+
+
+def test_the_default_of_predict_is_shipped():
+    assert "rooms" in shipped_weights()
+    assert load_trained("rooms").card.task == "segmentation"
+
+
+@pytest.mark.parametrize("name", shipped_weights())
+def test_shipped_weights_are_those_of_their_card(name):
+    card = read_model_card(FOLDER / f"{name}.json")
+    content = (FOLDER / f"{name}.safetensors").read_bytes()
+    assert card.name == name
+    assert hashlib.sha256(content).hexdigest() == card.sha256
+    assert card.limits
+    assert load_trained(name).card.step == card.steps
+    for figure in card.figures:
+        assert figure["protocol"]["data"]
+
+
+def test_a_folder_of_scans_that_is_called_like_weights_is_no_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rooms").mkdir()
+    assert load_trained("rooms").weights == "shipped"
+
+
+def test_a_card_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "a.json").write_text("{}")
+    with pytest.raises(InputError, match=r"a\.json: expected the card of shipped weights"):
+        read_model_card(tmp_path / "a.json")
+
+
+def test_all_weights_together_stay_small():
+    sizes = [len((FOLDER / f"{name}.safetensors").read_bytes()) for name in shipped_weights()]
+    assert sum(sizes) <= 30e6

@@ -8,8 +8,7 @@ import torch
 from point2node.core.errors import InputError
 from point2node.models import pretrained
 from point2node.models.catalogue import create_model
-from point2node.weights.cards import read_weights
-from point2node.weights.model_card import read_model_card
+from point2node.weights.cards import read_model_card, read_weights
 from point2node.weights.trained import load_trained
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import progress
+from point2node.cli.progress import choose_watch, progress
 from point2node.cli.train import conclude, is_first_process
-from point2node.cli.watching import choose_watch
 from point2node.core.errors import InputError
 from point2node.core.memory import keep_freed_memory
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from point2node.cli.predict import DEFAULT_WEIGHTS, Up
-from point2node.cli.progress import progress
-from point2node.cli.watching import choose_watch
+from point2node.cli.progress import choose_watch, progress
 from point2node.core.memory import keep_freed_memory
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
@@ -85,7 +84,7 @@ def adapt(
 
 def _draw(run: RunFolder, adapted: Adapted) -> None:
     """The first scans with their labels before and after, and the curve of the last round."""
-    from point2node.report.curve import SCENES, draw_curve
+    from point2node.report.curves import SCENES, draw_curve
     from point2node.show.qualitative_grid import GridRow, draw_grid
 
     before, after = (one.parts(one.labels) for one in (adapted.before, adapted.after))

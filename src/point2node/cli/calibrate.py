@@ -44,7 +44,7 @@ def calibrate(
         take_back_class_weights,
         twins_calibration,
     )
-    from point2node.report.reliability import draw_reliability
+    from point2node.report.curves import draw_reliability
     from point2node.weights.cards import write_weights
     from point2node.weights.run_folder import RunFolder
     from point2node.weights.trained import load_trained

@@ -76,7 +76,7 @@ def _print_scores(scene: LabelledScene, trained: Trained) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from point2node.show.scene_scores import score_scene
+    from point2node.show.scene import score_scene
 
     scored = score_scene(scene)
     assert scored is not None  # a generated room knows its truth

@@ -128,7 +128,7 @@ def _report_runs(runs: list[str], html: bool, as_json: bool, out: Path | None) -
     else:
         from rich.console import Console
 
-        from point2node.report.terminal import print_report
+        from point2node.report.rendering import print_report
 
         print_report(made, Console())
     if target is not None:
@@ -148,8 +148,7 @@ def _target(html: bool, out: Path | None) -> Path | None:
 
 def _write(made: Report, target: Path) -> None:
     from point2node.core.writing import replacing
-    from point2node.report.markdown import to_markdown
-    from point2node.report.page import to_page
+    from point2node.report.rendering import to_markdown, to_page
 
     match target.suffix.lower():
         case ".html":

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import progress
-from point2node.cli.watching import choose_watch
+from point2node.cli.progress import choose_watch, progress
 from point2node.core.errors import InputError
 from point2node.core.memory import keep_freed_memory
 
@@ -113,7 +112,7 @@ def conclude(run: RunFolder, outcome: Outcome | None) -> None:
     """Draw the curve and say in one line how the training ended."""
     if not is_first_process():
         return
-    from point2node.report.curve import SCENES, SHAPES, draw_curve
+    from point2node.report.curves import SCENES, SHAPES, draw_curve
 
     if outcome is not None or not run.curve.is_file():
         figures = SHAPES if run.read_card().task == "classification" else SCENES

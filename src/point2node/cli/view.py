@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import Annotated
@@ -34,8 +35,6 @@ def view(
 
     Example: point2node view room.ply --weights runs/tiny-point2node-seed0
     """
-    from point2node.show.viewer.library import check_library
-
     check_library()
     from point2node.inference.labeller import Options, SceneLabeller
     from point2node.show.viewer.app import Viewer, check_host
@@ -98,3 +97,14 @@ def find_scans(path: Path) -> dict[str, Path]:
     if not found:
         raise InputError(path, expected="a folder with scans", found="no file of a readable format")
     return {file.name: file for file in found}
+
+
+def check_library() -> None:
+    """Refuse to go on without viser, with the line that installs it."""
+    if find_spec("viser") is None:
+        raise InputError(
+            "point2node view",
+            expected="the library viser to be installed",
+            found="none",
+            remedy="Run: pip install 'point2node[view]'",
+        )

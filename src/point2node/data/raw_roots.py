@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
 
 from point2node.core.errors import InputError
-from point2node.data.cache import cache_folder
 from point2node.data.generated import list_rooms
 from point2node.data.modelnet import find_modelnet
 from point2node.data.own_files import find_own_files
@@ -53,3 +54,15 @@ def open_generated_rooms(rooms: int, seed: int, report: Report = lambda done, to
     store = cache_folder() / "stores" / f"rooms-{rooms}-seed{seed}"
     prepare(list_rooms(rooms, seed), store, report=report)
     return open_store(store)
+
+
+def cache_folder() -> Path:
+    """``$POINT2NODE_CACHE``, or the place that the operating system has for caches."""
+    chosen = os.environ.get("POINT2NODE_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "point2node"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "point2node"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "point2node"

@@ -17,8 +17,7 @@ from point2node.data.store import Store
 from point2node.evaluation.metrics import Calibration, Counts, Labels, Scores, count_confusion, score, voxel_labels
 from point2node.evaluation.protocol import Protocol
 from point2node.evaluation.splits import Part
-from point2node.inference.prediction import Heard, SceneInput, unheard, vote_on_scene, vote_on_shapes
-from point2node.inference.votes import Votes
+from point2node.inference.votes import Heard, SceneInput, Votes, unheard, vote_on_scene, vote_on_shapes
 from point2node.models.network import Network
 
 Report = Callable[[int, int, str], None]

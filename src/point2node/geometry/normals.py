@@ -10,7 +10,7 @@ from torch import Tensor
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normal_kernels import find_normals
 from point2node.geometry.sampling import grid_sampling
-from point2node.kernels.compute_path import ComputePath, uses_kernel
+from point2node.kernels.switch import ComputePath, uses_kernel
 from point2node.kernels.threads import match_torch_threads
 
 CELL = 0.03

@@ -10,7 +10,7 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.geometry.coordinates import check_coordinates
 from point2node.geometry.sampling_kernels import cell_keys, number_cells, sample_farthest
-from point2node.kernels.compute_path import ComputePath, uses_kernel
+from point2node.kernels.switch import ComputePath, uses_kernel
 from point2node.kernels.threads import match_torch_threads
 
 CELLS_PER_POINT = 16

@@ -10,7 +10,7 @@ from torch import Tensor
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normals import find_surface
 from point2node.geometry.smoothing_kernels import link_surface, spread
-from point2node.kernels.compute_path import ComputePath, uses_kernel
+from point2node.kernels.switch import ComputePath, uses_kernel
 from point2node.kernels.threads import match_torch_threads
 
 NEIGHBOURS = 24

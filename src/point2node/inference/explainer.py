@@ -12,10 +12,10 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.batches import Batch
 from point2node.geometry.blocks import training_group
-from point2node.geometry.placement import Placement, place
+from point2node.geometry.frames import Placement, place
 from point2node.inference.asking import device_of
 from point2node.inference.labeller import Options, SceneLabeller
-from point2node.inference.prediction import scene_batch
+from point2node.inference.votes import scene_batch
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]

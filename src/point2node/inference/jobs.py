@@ -19,8 +19,7 @@ from point2node.data.label_sidecar import UNFINISHED, sidecar_name
 from point2node.data.remote import Place, RemotePath
 from point2node.formats import read
 from point2node.formats.las_header import LasOrigin, coding_scale
-from point2node.inference.labelled import LabelledCloud
-from point2node.inference.labelled_files import FALLBACK, encode_note, write_labelled
+from point2node.inference.labelled import FALLBACK, LabelledCloud, encode_note, write_labelled
 from point2node.inference.labeller import Options, Report, SceneLabeller
 from point2node.inference.output_rules import OutputRules
 from point2node.inference.scan_check import InputCard, apply_fixes, examine_cloud, settle_scale

@@ -18,13 +18,12 @@ from point2node.core.words import COLOURS
 from point2node.data.batches import Sample
 from point2node.data.features import SceneFeatures, compact_normals, surroundings_of
 from point2node.geometry.blocks import BlockRules, cut_blocks, widen
+from point2node.geometry.frames import LOOKED_AT, Placement, place
 from point2node.geometry.neighbours import k_nearest_neighbours
-from point2node.geometry.placement import LOOKED_AT, Placement, place
 from point2node.geometry.sampling import grid_sampling
 from point2node.geometry.smoothing import smooth_on_surfaces
 from point2node.geometry.surroundings import describe_surroundings
 from point2node.inference.labelled import UNLABELLED, LabelledCloud
-from point2node.inference.memory import Plan, plan_memory
 from point2node.inference.norm_statistics import (
     SAMPLES,
     SAMPLES_AT_ONCE,
@@ -35,8 +34,8 @@ from point2node.inference.norm_statistics import (
     estimate_statistics,
     mix_statistics,
 )
-from point2node.inference.prediction import SceneInput, vote_on_scene
-from point2node.inference.strips import cut_strips
+from point2node.inference.strips import Plan, cut_strips, plan_memory
+from point2node.inference.votes import SceneInput, vote_on_scene
 from point2node.inference.working import WeightsAtWork
 from point2node.models.network import Network
 

@@ -18,7 +18,7 @@ from point2node.core.errors import InputError
 from point2node.data.batches import Sample, make_batch
 from point2node.geometry.blocks import BlockRules, cut_blocks, voting_groups
 from point2node.inference.asking import device_of
-from point2node.inference.prediction import SceneInput, scene_sample
+from point2node.inference.votes import SceneInput, scene_sample
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.network import Network
 

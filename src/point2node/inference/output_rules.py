@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from point2node.core.classes import SemanticClass, spread_colour
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import Array, PointCloud
-from point2node.data.class_scheme import UNLABELLED, read_scheme
+from point2node.data.class_file import UNLABELLED, read_scheme
 
 if TYPE_CHECKING:
     from point2node.inference.labelled import LabelledCloud

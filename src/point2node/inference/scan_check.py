@@ -9,9 +9,8 @@ import torch
 from numpy.typing import NDArray
 
 from point2node.core.point_cloud import PointCloud
-from point2node.geometry.frames import FARTHEST_BELOW, UPWARDS
+from point2node.geometry.frames import FARTHEST, FARTHEST_BELOW, HIGHEST, LOOKED_AT, UPWARDS, place, strays
 from point2node.geometry.neighbours import k_nearest_neighbours
-from point2node.geometry.placement import FARTHEST, HIGHEST, LOOKED_AT, place, strays
 from point2node.inference.labeller import Options, SceneLabeller
 
 SAMPLE = 20_000

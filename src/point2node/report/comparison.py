@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from point2node.report.merging import Entry, merge_seeds
-from point2node.report.paper_numbers import ABLATION, COMPLEXITY, COMPLEXITY_NUMBER, PUBLISHED
-from point2node.report.paper_slips import slips_of
+from point2node.report.paper_numbers import ABLATION, COMPLEXITY, COMPLEXITY_NUMBER, PUBLISHED, slips_of
 from point2node.report.protocols import (
     Conditions,
     conditions,
@@ -16,8 +15,7 @@ from point2node.report.protocols import (
 )
 from point2node.report.published import PrintedProtocol, PublishedScore, PublishedTable
 from point2node.report.results import FACTS, OVERALL, Result
-from point2node.report.summaries import Summary
-from point2node.report.tables import NO_SCORE, NOT_MEASURED, NOT_PRINTED, Cell, Row, Section, Table, mark_best
+from point2node.report.tables import NO_SCORE, NOT_MEASURED, NOT_PRINTED, Cell, Row, Section, Summary, Table, mark_best
 
 
 def compare(results: Sequence[Result]) -> Table:

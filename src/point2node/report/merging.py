@@ -10,7 +10,7 @@ from typing import Any
 
 from point2node.report.paper_numbers import ABLATION
 from point2node.report.results import Result
-from point2node.report.summaries import Summary, summarise
+from point2node.report.tables import Summary, summarise
 
 Recipe = Mapping[str, Any]
 PRINTED_NAMES = {row.variant: row.printed_name for row in ABLATION}

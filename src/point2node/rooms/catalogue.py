@@ -19,8 +19,7 @@ from point2node.rooms.furniture import (
     tables,
     wall_items,
 )
-from point2node.rooms.pieces import Piece
-from point2node.rooms.styles import Style
+from point2node.rooms.pieces import Piece, Style
 
 _FOUR_LEGGED = Style("chair/four_legged", chairs.four_legged)
 _SHELL = Style("chair/shell", chairs.shell)

@@ -10,9 +10,8 @@ from numpy.random import Generator
 from point2node.rooms.building.openings import Opening
 from point2node.rooms.building.shell import build_stub
 from point2node.rooms.floor_plan import Wall, inside
-from point2node.rooms.pieces import Piece
+from point2node.rooms.pieces import Piece, Styles
 from point2node.rooms.room import Room, in_room
-from point2node.rooms.styles import Styles
 from point2node.rooms.surfaces import Floats
 
 HEADROOM = 2.08  # metres below a soffit

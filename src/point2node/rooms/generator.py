@@ -13,14 +13,14 @@ from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
 from point2node.rooms.colours import photograph
 from point2node.rooms.defects import at_most_each, choose_survivors
-from point2node.rooms.evening import first_in_each_cube
 from point2node.rooms.fusion import fuse
 from point2node.rooms.layouts import LAYOUTS
+from point2node.rooms.pieces import Styles, check_styles
+from point2node.rooms.return_kernels import first_in_each_cube
 from point2node.rooms.scanners import SCANNERS, with_settings
 from point2node.rooms.scanning import choose_positions, scan
 from point2node.rooms.scene import Scene, build_scene
 from point2node.rooms.settings import RoomSettings
-from point2node.rooms.styles import Styles, check_styles
 from point2node.rooms.surfaces import Floats
 
 FINEST = 0.01  # metres: the smallest cube that keeps one point

@@ -13,8 +13,7 @@ from point2node.rooms.building.openings import Opening, Surroundings
 from point2node.rooms.catalogue import OPENINGS, PIECES
 from point2node.rooms.floor_plan import FloorPlan, Footprint, Wall, walls_of
 from point2node.rooms.materials import wall_finish
-from point2node.rooms.pieces import Piece
-from point2node.rooms.styles import Styles, choose_style
+from point2node.rooms.pieces import Piece, Styles, choose_style
 from point2node.rooms.surfaces import Floats
 
 Place = tuple[float, float, float]  # x, y and yaw of something that stands on the floor

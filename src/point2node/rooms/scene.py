@@ -12,11 +12,10 @@ from point2node.core.classes import S3DIS
 from point2node.rooms.building.shell import build_ceiling, build_floor, build_walls
 from point2node.rooms.floor_plan import FloorPlan
 from point2node.rooms.layouts import LAYOUTS, SCANNER_SHARES
-from point2node.rooms.pieces import Piece
+from point2node.rooms.pieces import Piece, Styles, choose_style
 from point2node.rooms.room import Room
 from point2node.rooms.scanners import choose_scanner
 from point2node.rooms.settings import RoomSettings
-from point2node.rooms.styles import Styles, choose_style
 from point2node.rooms.surfaces import Floats, Surfaces, join
 
 LABELS = {entry.name: entry.value for entry in S3DIS}

@@ -11,10 +11,9 @@ import numpy as np
 
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
-from point2node.show.frames import add_legend, make_figure, save
 from point2node.show.scene import Array, LabelledScene
 from point2node.show.splatting import splat, stand_at_corner
-from point2node.show.stills import class_colours, open_room
+from point2node.show.stills import add_legend, class_colours, make_figure, open_room, save
 
 PIXELS = (840, 600)
 BASELINE, OWN = "baseline", "Point2Node"

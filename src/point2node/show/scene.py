@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
+
+if TYPE_CHECKING:
+    from point2node.evaluation.metrics import Counts, Scores
+
 
 Array = NDArray[Any]
 
@@ -101,3 +105,28 @@ class LabelledScene:
     def count(self, labels: Array) -> Array:
         """(classes,): how many of the labels are of each class."""
         return np.bincount(labels[labels >= 0], minlength=len(self.classes))
+
+
+@dataclass(frozen=True, eq=False)
+class SceneScores:
+    """The confusion matrix of a scene (rows: true, columns: predicted) and what follows from it."""
+
+    confusion: Counts
+    scores: Scores
+    scored: int
+    """How many points have both a label and a truth."""
+
+
+def score_scene(scene: LabelledScene) -> SceneScores | None:
+    """The scores over every point that has both a label and a truth; None without any such point."""
+    if scene.truth is None:
+        return None
+    both = (scene.truth >= 0) & (scene.labels >= 0)
+    if not both.any():
+        return None
+    from point2node.evaluation.metrics import count_confusion, score
+
+    confusion = count_confusion(scene.truth[both], scene.labels[both], len(scene.classes))
+    # places instead of names: two classes may share a name, and a dictionary would keep one of them
+    scores = score(confusion, [str(place) for place in range(len(scene.classes))])
+    return SceneScores(confusion, scores, int(both.sum()))

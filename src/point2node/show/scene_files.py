@@ -15,10 +15,8 @@ from point2node.core.point_cloud import PointCloud
 from point2node.core.words import as_text
 from point2node.data.label_sidecar import LabelSidecar, read_sidecar, sidecar_path
 from point2node.formats import read
-from point2node.geometry.frames import UPWARDS
-from point2node.geometry.placement import strays
-from point2node.inference.labelled import LabelledCloud
-from point2node.inference.labelled_files import describe
+from point2node.geometry.frames import UPWARDS, strays
+from point2node.inference.labelled import LabelledCloud, describe
 from point2node.show.scene import MOST_CLASSES, UNLABELLED, Array, LabelledScene
 
 NONE = (-1, UNLABELLED)

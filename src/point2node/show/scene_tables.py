@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from html import escape
 
-from point2node.show.scene import LabelledScene
-from point2node.show.scene_scores import SceneScores
+from point2node.show.scene import LabelledScene, SceneScores
 
 NOTHING = "–"
 """Instead of a score that there is none of."""

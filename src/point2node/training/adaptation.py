@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from point2node.core.errors import InputError
-from point2node.data.locking import alone_in
+from point2node.core.writing import alone_in
 from point2node.data.store import Store
 from point2node.geometry.blocks import widen
-from point2node.geometry.placement import place
+from point2node.geometry.frames import place
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.norm_statistics import (
     SAMPLES,

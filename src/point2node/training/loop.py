@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -20,23 +20,26 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.core.memory import own_peak_megabytes
+from point2node.core.writing import alone_in
 from point2node.data.batches import Batch, BatchLoader
 from point2node.data.features import tell_missing_colour
-from point2node.data.locking import alone_in
 from point2node.data.store import Store
 from point2node.evaluation.splits import check_classes, class_weights, divide
 from point2node.models.batch_norm import synchronise_batch_norms
 from point2node.models.layers import count_parameters
-from point2node.training.averaging import WeightAverage
-from point2node.training.checkpoints import Keeper, Progress, read_state
-from point2node.training.clock import Clock
+from point2node.training.checkpoints import Keeper, Progress, WeightAverage, read_state
 from point2node.training.history import History
-from point2node.training.interruption import noted_interruptions
-from point2node.training.recipe import build_optimiser, learning_rate, loss_and_weight, set_rate
-from point2node.training.row_entropy import listening_to_rows
+from point2node.training.interruption import Interruption, noted_interruptions
+from point2node.training.recipe import (
+    build_optimiser,
+    learning_rate,
+    likeliest_labels,
+    listening_to_rows,
+    loss_and_weight,
+    set_rate,
+)
 from point2node.training.samples import build_source
 from point2node.training.starting import start_from
-from point2node.training.step_sums import sum_over_processes
 from point2node.training.validation import chosen_score, is_better, validate
 from point2node.weights.cards import card_of, check_points, check_task
 from point2node.weights.run_folder import RunFolder, describe_run
@@ -259,3 +262,105 @@ def _refuse_nan(what: str, value: Tensor, scenes: tuple[str, ...], step: int, ke
         found=f"{float(value)} at step {step}, in the batch of scenes {', '.join(dict.fromkeys(scenes))}",
         remedy=f"The last good checkpoint is {saved}; try a lower learning_rate or a gradient_clip.",
     )
+
+
+@dataclass(frozen=True)
+class StepSums:
+    """Loss, its weight, and hits of one step, over all processes."""
+
+    loss: Tensor
+    weight: Tensor
+    right: Tensor
+    labelled: Tensor
+    stop: Tensor
+
+    def add_to(self, progress: Progress) -> None:
+        """Add them to what the next line of the history says."""
+        progress.loss_sum += float(self.loss)
+        progress.weight_sum += float(self.weight)
+        progress.right += float(self.right)
+        progress.labelled += float(self.labelled)
+
+
+def sum_over_processes(
+    fabric: Fabric, logits: Tensor, labels: Tensor, total: Tensor, weight: Tensor, interruption: Interruption
+) -> StepSums:
+    """The sums of this step; every process gets the same, so that all of them stop together."""
+    with torch.no_grad():
+        labels = likeliest_labels(logits, labels)
+        right = (logits.argmax(dim=-1) == labels).sum()
+        stop = labels.new_tensor(interruption.signal is not None)
+        own = torch.stack([value.double() for value in (total, weight, right, (labels >= 0).sum(), stop)])
+        everywhere = fabric.all_reduce(own, reduce_op="sum")
+    assert isinstance(everywhere, Tensor)
+    return StepSums(*everywhere)
+
+
+FIRST_CHECKPOINT_SECONDS = 5.0
+
+
+class Clock:
+    """Starts when it is made; ``steps`` counts those of this sitting."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._start = self._interval = self._first = time.monotonic()
+        self._saved = self._start + min(FIRST_CHECKPOINT_SECONDS - settings.checkpoint_seconds, 0)
+        self._interval_steps = self.steps = 0
+        self._waited = self._left_out = 0.0
+
+    def wait(self, seconds: float) -> None:
+        """Note a wait for data; that for the first batch is the start of the workers."""
+        if self.steps:
+            self._waited += seconds
+        else:
+            self._first = time.monotonic()
+
+    @property
+    def elapsed(self) -> float:
+        """Seconds since the start."""
+        return time.monotonic() - self._start
+
+    @property
+    def waiting_share(self) -> float:
+        """The share of the training time, from the first batch on, in which the network had no data."""
+        return self._waited / max(time.monotonic() - self._first - self._left_out, 1e-9)
+
+    @property
+    def overall_speed(self) -> float:
+        """Points a second, everything included."""
+        return self._points(self.steps) / max(self.elapsed, 1e-9)
+
+    @property
+    def checkpoint_is_due(self) -> bool:
+        """Whether the last checkpoint is old; the first comes early."""
+        return time.monotonic() - self._saved >= self._settings.checkpoint_seconds
+
+    def restart_checkpoint(self) -> None:
+        """A checkpoint was written."""
+        self._saved = time.monotonic()
+
+    def restart_interval(self) -> None:
+        """Measure the speed anew."""
+        self._interval, self._interval_steps = time.monotonic(), self.steps
+
+    @contextmanager
+    def leaving_out(self) -> Iterator[None]:
+        """What happens inside, a validation say, is no training time."""
+        before = time.monotonic()
+        yield
+        self._left_out += time.monotonic() - before
+        self.restart_interval()
+
+    def values(self, progress: Progress, rate: float) -> dict[str, float]:
+        """What a line of the history says of the steps since the last one."""
+        seconds = max(time.monotonic() - self._interval, 1e-9)
+        return {
+            "loss": progress.loss_sum / max(progress.weight_sum, 1e-12),
+            "accuracy": progress.right / max(progress.labelled, 1),
+            "learning_rate": rate,
+            "points_per_second": round(self._points(self.steps - self._interval_steps) / seconds),
+        }
+
+    def _points(self, steps: int) -> int:
+        return steps * self._settings.batch_size * self._settings.points

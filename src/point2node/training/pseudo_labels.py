@@ -20,7 +20,7 @@ from point2node.data.preparation import Report, prepare
 from point2node.data.sources import Dataset, Scene, Source
 from point2node.data.store import Store, open_store
 from point2node.formats import read
-from point2node.geometry.placement import place
+from point2node.geometry.frames import place
 from point2node.inference.labelled import UNLABELLED
 from point2node.inference.labeller import Options, SceneLabeller, thin_out
 from point2node.inference.scan_check import examine_cloud

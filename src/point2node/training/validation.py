@@ -14,8 +14,7 @@ from point2node.evaluation.metrics import Scores
 from point2node.evaluation.protocol import protocol_of
 from point2node.evaluation.splits import Part
 from point2node.models.network import Network
-from point2node.training.averaging import applied
-from point2node.training.checkpoints import Keeper
+from point2node.training.checkpoints import Keeper, applied
 from point2node.weights.cards import WeightsCard
 
 

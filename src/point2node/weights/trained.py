@@ -10,8 +10,7 @@ from pathlib import Path
 from point2node.core.errors import InputError
 from point2node.models.network import Network
 from point2node.models.pretrained import MODEL, SUFFIX, shipped_file, shipped_weights
-from point2node.weights.cards import WeightsCard, read_weights
-from point2node.weights.model_card import read_model_card
+from point2node.weights.cards import WeightsCard, read_model_card, read_weights
 from point2node.weights.run_folder import RunCard, RunFolder
 from point2node.weights.settings import Settings
 

@@ -2,9 +2,10 @@ import pytest
 import torch
 
 from point2node.geometry.pyramid import Search
+from point2node.kernels.switch import exportable
 from point2node.models.layers import gather_nodes
-from point2node.models.reference import dgcnn as dgcnn_file
-from point2node.models.reference.dgcnn import DgcnnClassifier, DgcnnSegmenter, EdgeConv
+from point2node.models.reference import dgcnn
+from point2node.models.reference.dgcnn import DgcnnClassifier, DgcnnSegmenter, EdgeConv, feature_neighbours
 from tests.small_networks import random_input, small_peer
 
 
@@ -38,8 +39,8 @@ def test_every_edge_conv_but_the_first_searches_among_features(task, graphs, mon
         searched.append(nodes.shape[-1])
         return search(nodes, k)
 
-    search = dgcnn_file.feature_neighbours
-    monkeypatch.setattr(dgcnn_file, "feature_neighbours", record)
+    search = dgcnn.feature_neighbours
+    monkeypatch.setattr(dgcnn, "feature_neighbours", record)
     model = small_peer("dgcnn", task)
     model(*random_input(model))
     assert searched == [64, 64, 128][:graphs]
@@ -65,3 +66,36 @@ def test_macs_match_a_count_written_out_by_hand():
 
 def test_a_point_is_labelled_from_its_three_features_beside_the_clouds():
     assert DgcnnSegmenter(13, 3).head.hidden[0].linear.in_features == 1024 + 3 * 64
+
+
+def naive(nodes, k):
+    distances = (nodes[:, :, None] - nodes[:, None]).norm(dim=-1)
+    return distances.argsort(dim=-1)[..., :k]
+
+
+def test_neighbours_on_a_line_are_the_points_beside_each_and_itself():
+    nodes = torch.tensor([[[0.0], [1.0], [3.0], [7.0]]])
+    assert feature_neighbours(nodes, 2).sort().values.tolist() == [[[0, 1], [0, 1], [1, 2], [2, 3]]]
+
+
+@pytest.mark.parametrize("chunk", [1, 100, 2**22])  # a row, a few rows, the whole cloud at a time
+def test_chunks_give_the_neighbours_of_the_naive_form(chunk, monkeypatch):
+    monkeypatch.setattr(dgcnn, "CHUNK", chunk)
+    nodes = torch.randn(2, 30, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    assert torch.equal(feature_neighbours(nodes, 5).sort().values, naive(nodes, 5).sort().values)
+
+
+def test_the_exported_form_gives_the_neighbours_of_the_naive_form():
+    nodes = torch.randn(2, 30, 8, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+    with exportable():
+        assert torch.equal(feature_neighbours(nodes, 5).sort().values, naive(nodes, 5).sort().values)
+
+
+def test_features_far_from_0_keep_their_neighbours():
+    nodes = torch.randn(2, 30, 8, generator=torch.Generator().manual_seed(0))
+    far = (nodes.double() + 1000).float()
+    assert torch.equal(feature_neighbours(far, 5).sort().values, naive(far.double(), 5).sort().values)
+
+
+def test_a_cloud_smaller_than_k_has_all_its_nodes_as_neighbours():
+    assert feature_neighbours(torch.randn(1, 3, 2), 20).sort().values.tolist() == [[[0, 1, 2]] * 3]

@@ -2,8 +2,8 @@ import urllib.request
 
 import pytest
 
+from point2node.cli import view
 from point2node.core.errors import InputError
-from point2node.show.viewer import library
 from point2node.show.viewer.app import Viewer, check_host
 
 
@@ -41,7 +41,7 @@ def test_an_address_of_another_machine_is_refused():
 
 
 def test_without_the_library_one_line_says_how_to_install_it(monkeypatch):
-    library.check_library()
-    monkeypatch.setattr(library, "find_spec", lambda name: None)
+    view.check_library()
+    monkeypatch.setattr(view, "find_spec", lambda name: None)
     with pytest.raises(InputError, match=r"pip install 'point2node\[view\]'"):
-        library.check_library()
+        view.check_library()

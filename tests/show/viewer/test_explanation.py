@@ -9,8 +9,7 @@ from point2node.core.classes import S3DIS, SemanticClass
 from point2node.inference.explainer import Explainer
 from point2node.inference.labeller import Options
 from point2node.show.viewer.colouring import ramp, row_shares
-from point2node.show.viewer.explanation_panel import explanation_html
-from point2node.show.viewer.explanation_shapes import ROW_MAP, box_edges, shape_explanation
+from point2node.show.viewer.explanation import ROW_MAP, box_edges, explanation_html, shape_explanation
 from point2node.show.viewer.scan import place_scan
 from tests.show.viewer.weights import SIDE, small_room, tiny_labeller
 

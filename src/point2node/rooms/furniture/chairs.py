@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.random import Generator
 
-from point2node.rooms.furniture.padding import pad
+from point2node.rooms.furniture.sofas import pad
 from point2node.rooms.materials import Material, metal, plastic, upholstery, wood
 from point2node.rooms.pieces import Piece, piece
 from point2node.rooms.surfaces import Surfaces, box, cushion, drum, join, rod

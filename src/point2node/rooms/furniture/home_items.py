@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from point2node.rooms.furniture.bookcases import cupboard
-from point2node.rooms.furniture.padding import pad
+from point2node.rooms.furniture.sofas import pad
 from point2node.rooms.materials import Material, fabric, furniture_finish, metal, paint, plastic, stone, wood
 from point2node.rooms.pieces import Piece, Top, piece
 from point2node.rooms.surfaces import Surfaces, ball, box, cushion, disc, drum, join, rod

@@ -6,10 +6,9 @@ from dataclasses import dataclass
 
 from numpy.random import Generator
 
-from point2node.rooms.furniture.padding import pad
 from point2node.rooms.materials import Material, fabric, leather, metal, wood
 from point2node.rooms.pieces import Piece, piece
-from point2node.rooms.surfaces import Surfaces, ball, box, cushion, join, rod
+from point2node.rooms.surfaces import Point, Surfaces, ball, box, cushion, join, rod
 
 Range = tuple[float, float]
 SEATS, SEATS_SHARES = (1, 2, 3, 4), (0.25, 0.35, 0.33, 0.07)
@@ -146,3 +145,13 @@ def _body(rng: Generator, build: Build, seats: int, cover: Material) -> Surfaces
             cushion((arm + 0.08, depth * 0.5, arms_up * 0.7), (-(inner + arm) / 2, 0, arms_up * 0.4), fabric(rng), 6)
         )
     return join(parts)
+
+
+SOFTNESS = (4, 6, 8, 10)  # exponents of cushions
+
+
+def pad(rng: Generator, size: Point, at: Point, cover: Material, hard: float = 0.25) -> Surfaces:
+    """A slab whose edges are sharp with probability ``hard``, else round; ``at`` is the centre of its bottom."""
+    if rng.uniform() < hard:
+        return box(size, at, cover)
+    return cushion(size, at, cover, int(rng.choice(SOFTNESS)))

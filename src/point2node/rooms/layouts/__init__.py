@@ -8,9 +8,9 @@ from types import MappingProxyType
 from point2node.rooms.layouts.homes import bathroom, bedroom, kitchen, living_room, studio
 from point2node.rooms.layouts.other_rooms import copy_room, corridor, lobby, lounge, storage
 from point2node.rooms.layouts.work_rooms import auditorium, conference_room, office, open_office, seminar_room
+from point2node.rooms.pieces import Style
 from point2node.rooms.room import Room
 from point2node.rooms.scanners import SHARES_AT_HOME, SHARES_AT_WORK
-from point2node.rooms.styles import Style
 
 LAYOUTS: tuple[Style[Room], ...] = (
     Style("office", office, 5.0),

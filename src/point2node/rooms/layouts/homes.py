@@ -14,10 +14,9 @@ from point2node.rooms.arrangements import (
     work_place,
 )
 from point2node.rooms.fittings import finish_room, start_room
-from point2node.rooms.outlines import vary
-from point2node.rooms.pieces import Piece
+from point2node.rooms.floor_plan import vary
+from point2node.rooms.pieces import Piece, Styles
 from point2node.rooms.room import Place, Room
-from point2node.rooms.styles import Styles
 
 FEW_COLUMNS = 0.25  # of those of offices
 SIZES_TRIED = 4  # of what a room is named after

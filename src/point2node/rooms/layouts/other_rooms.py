@@ -13,9 +13,9 @@ from point2node.rooms.arrangements import (
     table_with_chairs,
 )
 from point2node.rooms.fittings import finish_room, start_room
-from point2node.rooms.outlines import l_shape, rectangle, vary
+from point2node.rooms.floor_plan import l_shape, rectangle, vary
+from point2node.rooms.pieces import Styles
 from point2node.rooms.room import Room
-from point2node.rooms.styles import Styles
 
 
 def corridor(rng: Generator, styles: Styles) -> Room:

@@ -18,9 +18,9 @@ from point2node.rooms.arrangements import (
     worktop_along_wall,
 )
 from point2node.rooms.fittings import finish_room, start_room
-from point2node.rooms.outlines import rectangle, vary
+from point2node.rooms.floor_plan import rectangle, vary
+from point2node.rooms.pieces import Styles
 from point2node.rooms.room import Room
-from point2node.rooms.styles import Styles
 
 
 def office(rng: Generator, styles: Styles) -> Room:

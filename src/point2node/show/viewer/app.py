@@ -15,8 +15,8 @@ from point2node.core.writing import reason
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.show.viewer.controls import Controls
 from point2node.show.viewer.door import EVERYWHERE, LOOPBACK, Door
+from point2node.show.viewer.files import remove_abandoned_uploads
 from point2node.show.viewer.session import Session
-from point2node.show.viewer.uploads import remove_abandoned_uploads
 from point2node.show.viewer.workbench import Workbench
 
 BRAND = (66, 99, 235)

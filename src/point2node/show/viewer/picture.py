@@ -10,10 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from point2node.inference.labelled import LabelledCloud
 from point2node.show.viewer.colouring import fade, paint, ways
 from point2node.show.viewer.controls import EXPLANATION, Controls
-from point2node.show.viewer.describing import describe, first_cut
-from point2node.show.viewer.explanation_shapes import ExplanationShapes
-from point2node.show.viewer.picking import pick
-from point2node.show.viewer.scan import Scan
+from point2node.show.viewer.explanation import ExplanationShapes
+from point2node.show.viewer.scan import Scan, describe, first_cut
 from point2node.show.viewer.scene_view import SceneView
 
 FADED = 0.22
@@ -114,3 +112,17 @@ class Picture:
         if self.labelled is not None and hidden:
             visible &= ~np.isin(self.labelled.labels[scan.shown], list(hidden))
         return visible
+
+
+REACH = 0.004
+"""Radians: how far from the ray a point may lie; a few pixels in a window of usual size."""
+
+
+def pick(xyz: NDArray[np.float32], origin: ArrayLike, direction: ArrayLike, reach: float = REACH) -> int | None:
+    """The number of the nearest of the points (N, 3) along the ray; None where the click meets none."""
+    away = xyz - np.asarray(origin, np.float32)
+    ahead = np.asarray(direction, np.float64)
+    depth = away @ (ahead / np.linalg.norm(ahead)).astype(np.float32)
+    beside = np.sqrt(np.maximum(np.einsum("nd,nd->n", away, away) - depth**2, 0))
+    met = np.flatnonzero((depth > 0) & (beside <= np.tan(reach) * depth))
+    return int(met[np.argmin(depth[met])]) if len(met) else None

@@ -7,7 +7,7 @@ import viser
 from numpy.typing import NDArray
 
 from point2node.show.viewer.colouring import Colours
-from point2node.show.viewer.explanation_shapes import ExplanationShapes
+from point2node.show.viewer.explanation import ExplanationShapes
 from point2node.show.viewer.scan import Floats
 
 SCAN, WHY = "/scan", "/why"

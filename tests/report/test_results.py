@@ -3,7 +3,7 @@ import json
 import pytest
 
 from point2node.core.errors import InputError
-from point2node.report.run_folders import find_results
+from point2node.report.results import find_results
 from tests.report.runs import evaluation, write_evaluation, write_run
 
 

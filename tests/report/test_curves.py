@@ -1,6 +1,6 @@
 import pytest
 
-from point2node.report.curve import SCENES, SHAPES, draw_curve
+from point2node.report.curves import SCENES, SHAPES, draw_curve
 from point2node.training.history import COLUMNS
 
 HEADING = ",".join(COLUMNS) + "\n"

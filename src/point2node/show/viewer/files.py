@@ -1,4 +1,4 @@
-"""Files that visitors send: checked, and kept where their names have no say."""
+"""Files that visitors send, checked and kept where their names have no say, and those that they save."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from tempfile import TemporaryDirectory, gettempdir
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.core.writing import lock, replacing
+from point2node.data.label_sidecar import sidecar_path
 from point2node.formats import READABLE, read
+from point2node.inference.labelled import LabelledCloud
+from point2node.show.viewer.scan import Scan
 
 MEGABYTE = 1_000_000
 LONGEST_NAME = 60
@@ -88,3 +91,15 @@ def shown_name(name: str) -> str:
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     plain = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in last)
     return plain[-LONGEST_NAME:].strip() or "upload"
+
+
+def labelled_files(scan: Scan, labelled: LabelledCloud) -> list[tuple[str, bytes]]:
+    """Names and contents; a PLY where the scan's format cannot hold labels."""
+    stem = PurePath(scan.name).stem + "_labelled"
+    with TemporaryDirectory(prefix="point2node-") as folder:
+        written = labelled.save(Path(folder) / f"scan{scan.suffix}")
+        target = PurePath(stem + written.suffix)
+        return [
+            (target.name, written.read_bytes()),
+            (sidecar_path(Path(target)).name, sidecar_path(written).read_bytes()),
+        ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from point2node.rooms.evening import TURN, first_in_each_cube
+from point2node.rooms.return_kernels import TURN, first_in_each_cube
 
 LOW, HIGH = np.array([0.0, 0.0, 0.0]), np.array([4.0, 3.0, 2.0])
 

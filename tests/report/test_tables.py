@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from point2node.report.summaries import Summary, best_places, difference, summarise
+from point2node.report.tables import Summary, best_places, difference, summarise
 
 percentages = st.floats(0, 100)
 

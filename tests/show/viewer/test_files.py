@@ -8,7 +8,7 @@ import pytest
 
 import point2node
 from point2node.core.errors import InputError
-from point2node.show.viewer.uploads import (
+from point2node.show.viewer.files import (
     PREFIX,
     UploadFolder,
     check_upload,
@@ -70,7 +70,7 @@ def test_a_name_is_shown_without_marks_that_a_page_would_follow():
 
 KILLED = """
 import time
-from point2node.show.viewer.uploads import UploadFolder
+from point2node.show.viewer.files import UploadFolder
 folder = UploadFolder()
 (folder.path / "upload.ply").write_text("secret")
 print("ready", flush=True)

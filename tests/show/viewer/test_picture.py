@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from point2node.show.viewer.picking import pick
+from point2node.show.viewer.picture import pick
 
 DOWN = (0, 0, -1)
 
