@@ -12,7 +12,7 @@ import torch
 
 import point2node
 from point2node.models.layers import count_parameters
-from point2node.models.point2node.joint import JOINT
+from point2node.models.point2node.stages import JOINT
 from tests.local_hub import LocalHub
 from tests.training.stores import write_scenes
 

@@ -19,7 +19,7 @@ from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options, Report, SceneLabeller
 from point2node.inference.scan_check import examine_cloud, settle_scale
 from point2node.inference.working import Given, as_device, fetch_trained, open_given
-from point2node.models.hub import HubOptions
+from point2node.models.pretrained import HubOptions
 from point2node.show.scene_files import scene_of
 from point2node.show.scene_page import write_scene_page
 

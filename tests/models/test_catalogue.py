@@ -5,8 +5,7 @@ from point2node import PRESETS, VARIANTS, Point2NodeClassifier, Point2NodeSegmen
 from point2node.core.errors import InputError
 from point2node.models.catalogue import MODELS, ONE_TASK, PEERS
 from point2node.models.layers import count_parameters
-from point2node.models.point2node.joint import JOINT
-from point2node.models.point2node.stages import DynamicNodeCorrelation
+from point2node.models.point2node.stages import JOINT, DynamicNodeCorrelation
 
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 

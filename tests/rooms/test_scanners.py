@@ -7,7 +7,7 @@ import pytest
 
 from point2node.core.errors import InputError
 from point2node.rooms import RoomSettings, describe_room, generate_room
-from point2node.rooms.defects import at_most_each
+from point2node.rooms.generator import at_most_each
 from point2node.rooms.scanners import SCANNERS, SHARES_AT_HOME, SHARES_AT_WORK, choose_scanner, with_settings
 
 CEILING, FLOOR, WALL = 0, 1, 2

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
+from point2node.show.shown_points import spacing
 from point2node.show.splatting import DISC, FINER, splat, stand_at_corner
-from point2node.show.thinning import spacing
 
 
 def splat_naively(xyz, view, pixels):

@@ -32,8 +32,7 @@ def ablate(
     Example: point2node ablate tiny --seeds 0,1 steps=100
     """
     from point2node.cli.report import report as report_runs
-    from point2node.models.point2node.joint import check_variant
-    from point2node.models.point2node.stages import VARIANTS
+    from point2node.models.point2node.stages import VARIANTS, check_variant
     from point2node.training.launch import begin_or_resume, default_run
     from point2node.weights.run_folder import RunFolder
     from point2node.weights.settings import load_preset

@@ -18,10 +18,9 @@ from point2node.core.point_cloud import PointCloud
 from point2node.formats import read
 from point2node.formats.arrays import cloud_from_array
 from point2node.inference.asking import choose_device, device_of
-from point2node.models.hub import HubOptions, UploadOptions
 from point2node.models.layers import count_parameters
 from point2node.models.network import Task
-from point2node.models.pretrained import fetch
+from point2node.models.pretrained import HubOptions, UploadOptions, fetch
 from point2node.weights.trained import Trained, load_trained
 
 KINDS: dict[str, tuple[str, str]] = {

@@ -14,9 +14,8 @@ from point2node.models.layers import Head, count_parameters
 from point2node.models.network import Network, Task
 from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
-from point2node.models.point2node.joint import JOINT, check_variant
 from point2node.models.point2node.network import Point2Node, Point2NodeClassifier, Point2NodeSegmenter
-from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
+from point2node.models.point2node.stages import JOINT, VARIANTS, DynamicNodeCorrelation, check_variant
 from point2node.models.pretrained import NetworkCard
 from point2node.models.reference.acnn import build_acnn
 from point2node.models.reference.dgcnn import build_dgcnn

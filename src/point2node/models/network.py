@@ -22,11 +22,18 @@ from torch import Tensor, nn
 from point2node.core.errors import InputError
 from point2node.geometry.coordinates import check_coordinates, shift_to_float32
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search, build_pyramid
-from point2node.models.hub import HubOptions, UploadOptions, upload
 from point2node.models.layers import Head
 from point2node.models.point2node.explanation import Explanation
 from point2node.models.point2node.stages import DynamicNodeCorrelation
-from point2node.models.pretrained import NetworkCard, card_of_note, read_pretrained, save_pretrained
+from point2node.models.pretrained import (
+    HubOptions,
+    NetworkCard,
+    UploadOptions,
+    card_of_note,
+    read_pretrained,
+    save_pretrained,
+    upload,
+)
 from point2node.models.weights_file import build_with
 
 Array = NDArray[np.floating] | Tensor

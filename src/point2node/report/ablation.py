@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from point2node.report.comparison import count_cell, score_cell
-from point2node.report.merging import Entry, recipe_of, tell_apart
+from point2node.report.comparison import Entry, count_cell, recipe_of, score_cell, tell_apart
 from point2node.report.paper_numbers import (
     ABLATION,
     ABLATION_NUMBER,
@@ -15,10 +14,11 @@ from point2node.report.paper_numbers import (
     CLAIMS,
     COMPLEXITY,
     COMPLEXITY_NUMBER,
+    AblationRow,
+    Claim,
     slips_of,
 )
 from point2node.report.protocols import Conditions, conditions, describe, describe_printed, tell_against_printed
-from point2node.report.published import AblationRow, Claim
 from point2node.report.results import Result
 from point2node.report.tables import (
     NOT_MEASURED,

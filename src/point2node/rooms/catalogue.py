@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from point2node.rooms.building import doors, structure, windows
+from point2node.rooms.building import doors, shell, windows
 from point2node.rooms.building.openings import Opening
 from point2node.rooms.furniture import (
-    boards,
     bookcases,
     ceiling_items,
     chairs,
@@ -101,14 +100,14 @@ PIECES: Mapping[str, tuple[Style[Piece], ...]] = MappingProxyType(
         ),
         "wall_shelf": (Style("bookcase/wall_shelves", bookcases.wall_shelves),),
         "wall_board": (
-            Style("board/white", boards.whiteboard, 2.0),
-            Style("board/projector_screen", boards.projector_screen, 0.5),
-            Style("board/black", boards.blackboard, 0.7),
-            Style("board/pin", boards.pin_board, 0.6),
+            Style("board/white", wall_items.whiteboard, 2.0),
+            Style("board/projector_screen", wall_items.projector_screen, 0.5),
+            Style("board/black", wall_items.blackboard, 0.7),
+            Style("board/pin", wall_items.pin_board, 0.6),
         ),
         "standing_board": (
-            Style("board/mobile", boards.mobile_board),
-            Style("board/flip_chart", boards.flip_chart, held_out=True),
+            Style("board/mobile", wall_items.mobile_board),
+            Style("board/flip_chart", wall_items.flip_chart, held_out=True),
         ),
         "screen": (
             Style("clutter/monitor", desk_items.monitor, 3.0),
@@ -238,13 +237,13 @@ PIECES: Mapping[str, tuple[Style[Piece], ...]] = MappingProxyType(
         ),
         "duct": (Style("clutter/duct", ceiling_items.duct),),
         "column": (
-            Style("column/round", structure.round_column),
-            Style("column/square", structure.square_column, 2.0),
-            Style("column/pilaster", structure.pilaster),
-            Style("column/octagonal", structure.octagonal_column, held_out=True),
+            Style("column/round", shell.round_column),
+            Style("column/square", shell.square_column, 2.0),
+            Style("column/pilaster", shell.pilaster),
+            Style("column/octagonal", shell.octagonal_column, held_out=True),
         ),
-        "beam": (Style("beam/solid", structure.solid_beam, 2.0), Style("beam/steel", structure.steel_beam, 0.6)),
-        "soffit": (Style("beam/soffit", structure.soffit),),
+        "beam": (Style("beam/solid", shell.solid_beam, 2.0), Style("beam/steel", shell.steel_beam, 0.6)),
+        "soffit": (Style("beam/soffit", shell.soffit),),
     }
 )
 

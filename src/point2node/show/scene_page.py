@@ -19,11 +19,10 @@ import numpy as np
 from point2node._version import __version__
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
-from point2node.show.cutaway import ceiling_cut, walls_towards
 from point2node.show.ramps import RAMPS, RIGHT, UNKNOWN, WRONG
 from point2node.show.scene import UNLABELLED, Array, LabelledScene, score_scene
 from point2node.show.scene_tables import tables, tiles
-from point2node.show.thinning import spacing, spatial_order, thin
+from point2node.show.shown_points import ceiling_cut, spacing, spatial_order, thin, walls_towards
 
 SHOWN = 400_000
 """More points than this are thinned for display; tables count them all."""

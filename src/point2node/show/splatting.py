@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from point2node.show.scene import Array
-from point2node.show.thinning import spacing
+from point2node.show.shown_points import spacing
 
 FINER = 2
 """Pixels are computed so much finer than they are drawn, along each side."""

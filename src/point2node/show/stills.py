@@ -10,11 +10,10 @@ import numpy as np
 
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
-from point2node.show.cutaway import DIRECTIONS, ceiling_cut, walls_towards
 from point2node.show.ramps import RAMPS, RIGHT, UNKNOWN, WRONG, Colour, ramp
 from point2node.show.scene import Array, LabelledScene
+from point2node.show.shown_points import DIRECTIONS, ceiling_cut, thin, walls_towards
 from point2node.show.splatting import splat, stand_at_corner
-from point2node.show.thinning import thin
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,9 +21,8 @@ from point2node.inference.scan_check import settle_scale
 from point2node.show.viewer.controls import Controls, put_value
 from point2node.show.viewer.explanation import explanation_html, shape_explanation
 from point2node.show.viewer.files import UploadFolder, labelled_files, read_upload, shown_name
-from point2node.show.viewer.picture import Picture
+from point2node.show.viewer.picture import Picture, SceneView
 from point2node.show.viewer.scan import Scan, describe, in_words, name_of, place_scan
-from point2node.show.viewer.scene_view import SceneView
 from point2node.show.viewer.workbench import Abandoned, Workbench
 
 OUR_MISTAKE = "Something went wrong in Point2Node: see the terminal."
