@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from point2node.geometry.neighbours import dilated_k_nearest_neighbours
     from point2node.geometry.pyramid import build_pyramid
     from point2node.inference.classifier import ShapeClassifier
-    from point2node.models.catalogue import PRESETS, create_model, list_models
+    from point2node.models.catalogue import SIZES, create_model, list_models
     from point2node.models.network import Network
     from point2node.models.point2node.network import Point2NodeClassifier, Point2NodeSegmenter
     from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
@@ -58,7 +58,7 @@ _HOMES = {
     "shift_to_float32": "point2node.geometry.coordinates",
     "dilated_k_nearest_neighbours": "point2node.geometry.neighbours",
     "build_pyramid": "point2node.geometry.pyramid",
-    "PRESETS": "point2node.models.catalogue",
+    "SIZES": "point2node.models.catalogue",
     "create_model": "point2node.models.catalogue",
     "list_models": "point2node.models.catalogue",
     "Network": "point2node.models.network",
@@ -69,7 +69,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "PRESETS",
+    "SIZES",
     "VARIANTS",
     "Collate",
     "DynamicNodeCorrelation",

@@ -76,7 +76,7 @@ def test_the_classes_are_named_beside_the_file(tmp_path):
     result = labelled(some_cloud())
     path = result.save(tmp_path / "a b ü.ply")
     sidecar = read_sidecar(path)
-    assert sidecar.semantic_classes == CLASSES
+    assert sidecar.classes == CLASSES
     assert sidecar.weights == "some weights"
     assert (sidecar.points, sidecar.counts, sidecar.protocol) == (40, result.counts, {"votes": 1})
 
@@ -260,10 +260,10 @@ def test_a_kill_between_the_renames_never_names_new_labels_by_old_classes(tmp_pa
         labelled(some_cloud(), other, seed=1).save(path)
     monkeypatch.undo()
     if kept == 0:
-        assert read_sidecar(path).semantic_classes == CLASSES
+        assert read_sidecar(path).classes == CLASSES
         assert np.array_equal(read(path).labels, before)
         return
     with pytest.raises(InputError, match="a labelling that was interrupted"):
         read_sidecar(path)
     labelled(some_cloud(), other, seed=1).save(path)
-    assert read_sidecar(path).semantic_classes == other
+    assert read_sidecar(path).classes == other

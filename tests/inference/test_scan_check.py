@@ -29,7 +29,7 @@ def test_a_room_in_metres_raises_no_doubt(rooms, labeller):
         card = examine_cloud(room, labeller, Options())
         assert [doubt for doubt in card.doubts if doubt.fix is not None] == []
         assert card.extent[2] == pytest.approx(np.ptp(room.xyz[:, 2]), rel=0.1)
-        assert card.color
+        assert card.coloured
         assert 0.005 < card.spacing < 0.1
         assert abs(card.floor) < 0.5
 

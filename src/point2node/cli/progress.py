@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
+
+from point2node.core.words import Report
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -28,7 +30,7 @@ def say_compiling() -> None:
 
 
 @contextmanager
-def progress(label: str, *, seconds: float = 0.0) -> Iterator[Callable[[int, int, str], None]]:
+def progress(label: str, *, seconds: float = 0.0) -> Iterator[Report]:
     """A function to be called with how much is done, of how much, and the name of the latest.
 
     The bar appears with the first call and goes when all is done: where there is nothing to do, nothing is shown, and

@@ -13,7 +13,7 @@ from pathlib import Path
 from point2node.core.errors import InputError, is_interruption
 from point2node.core.memory import memory_limit, memory_limited, ran_out_of_memory
 from point2node.core.point_cloud import PointCloud
-from point2node.core.words import as_text
+from point2node.core.words import Report, as_text, unreported
 from point2node.inference.jobs import (
     MOST_TRIES,
     OUT_OF_MEMORY,
@@ -26,7 +26,7 @@ from point2node.inference.jobs import (
     rounding_of,
 )
 from point2node.inference.labelled import LabelledCloud
-from point2node.inference.labeller import Options, Report, SceneLabeller
+from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.output_rules import OutputRules
 from point2node.inference.scans import Job
 from point2node.weights.trained import Trained
@@ -155,7 +155,7 @@ def label_on_worker(work: Work, job: Job, tries: int) -> Outcome:
 
 @contextmanager
 def _unwatched() -> Iterator[Report]:
-    yield lambda done, total, name: None
+    yield unreported
 
 
 def _draw(target: Path, cloud: PointCloud | None = None) -> Path:

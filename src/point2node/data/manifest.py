@@ -63,14 +63,6 @@ class SceneEntry(Strict):
         return f"{encode_name(self.name)}.{self.checksum[:CHECKSUM_IN_NAME]}"
 
 
-class ClassEntry(Strict):
-    """One class, as in the class list."""
-
-    name: str
-    value: int
-    colour: tuple[int, int, int]
-
-
 class Manifest(Strict):
     """The whole store in one file, without times or absolute paths: the same input gives the same bytes."""
 
@@ -79,7 +71,7 @@ class Manifest(Strict):
     dataset: str
     release: str
     task: str
-    classes: tuple[ClassEntry, ...]
+    classes: tuple[SemanticClass, ...]
     ignored: tuple[int, ...]
     settings: dict[str, Any]
     splits: dict[str, tuple[str, ...]]
@@ -94,10 +86,6 @@ class Manifest(Strict):
         more = len(self.notes) - TOLD
         told = [*self.notes[:TOLD], *([f"and {more} more notes in the store's manifest.json"] if more > 0 else [])]
         return [f"note: {note}" for note in told]
-
-    def class_list(self) -> tuple[SemanticClass, ...]:
-        """The classes in the package's own vocabulary."""
-        return tuple(SemanticClass(one.name, one.value, one.colour) for one in self.classes)
 
 
 def encode_name(name: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +11,7 @@ import numpy as np
 
 from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
+from point2node.core.words import Report, unreported
 from point2node.core.writing import alone_in
 from point2node.data.manifest import Manifest, SceneEntry, array_file
 from point2node.data.parallel import map_unordered
@@ -26,9 +26,6 @@ from point2node.data.store_writer import (
     write_manifest,
     write_scene,
 )
-
-Report = Callable[[int, int, str], None]
-"""Called with how many sources or parts are done, how many there are, and the name of the latest."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +44,7 @@ def prepare(
     workers: int | None = None,
     skip_damaged: bool = False,
     wait: bool = True,
-    report: Report = lambda done, total, name: None,
+    report: Report = unreported,
 ) -> Prepared:
     """Bring ``store`` up to date with ``dataset``; if another process is at that, ``wait`` for it or refuse.
 

@@ -10,10 +10,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from point2node.core.errors import InputError
+from point2node.core.words import Report, unreported
 from point2node.data.generated import list_rooms
 from point2node.data.modelnet import find_modelnet
 from point2node.data.own_files import find_own_files
-from point2node.data.preparation import Report, prepare
+from point2node.data.preparation import prepare
 from point2node.data.s3dis import find_s3dis
 from point2node.data.scannet import find_scannet
 from point2node.data.sources import Dataset
@@ -30,7 +31,7 @@ FINDERS: MappingProxyType[str, Callable[[Path], Dataset]] = MappingProxyType(
 )
 
 
-def open_data(dataset: str, data: Path, report: Report = lambda done, total, name: None) -> Store:
+def open_data(dataset: str, data: Path, report: Report = unreported) -> Store:
     """The store in ``data``, or the one that the raw root ``data`` is prepared into; only what changed is read."""
     if (data / MANIFEST).is_file():
         return open_store(data)
@@ -49,7 +50,7 @@ def open_data(dataset: str, data: Path, report: Report = lambda done, total, nam
     return open_store(store)
 
 
-def open_generated_rooms(rooms: int, seed: int, report: Report = lambda done, total, name: None) -> Store:
+def open_generated_rooms(rooms: int, seed: int, report: Report = unreported) -> Store:
     """Generated rooms, made on first use and kept in the cache."""
     store = cache_folder() / "stores" / f"rooms-{rooms}-seed{seed}"
     prepare(list_rooms(rooms, seed), store, report=report)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -282,7 +282,7 @@ def _card(store: Store, points: int, features: tuple[Feature, ...], rules: Block
     return {
         "task": manifest.task,
         "dataset": manifest.dataset,
-        "classes": [one.model_dump(mode="json") for one in manifest.classes],
+        "classes": [asdict(one) | {"colour": list(one.colour)} for one in manifest.classes],
         "ignored": list(manifest.ignored),
         "features": list(features),
         "points": points,

@@ -34,7 +34,7 @@ class Store:
     @property
     def classes(self) -> tuple[SemanticClass, ...]:
         """The class list; a label is the ``value`` of one of them."""
-        return self.manifest.class_list()
+        return self.manifest.classes
 
     @property
     def checksum(self) -> str:

@@ -25,7 +25,6 @@ from point2node.core.point_cloud import PointCloud
 from point2node.data.manifest import (
     FIELD,
     FORMAT,
-    ClassEntry,
     LostLine,
     Manifest,
     SceneEntry,
@@ -125,7 +124,7 @@ def write_manifest(store: Path, dataset: Dataset, scenes: Iterable[SceneEntry]) 
         dataset=dataset.name,
         release=dataset.release,
         task=dataset.task,
-        classes=tuple(ClassEntry(name=one.name, value=one.value, colour=one.colour) for one in dataset.classes),
+        classes=tuple(dataset.classes),
         ignored=dataset.ignored,
         settings=dict(dataset.settings),
         splits=splits,

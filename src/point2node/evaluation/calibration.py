@@ -20,8 +20,9 @@ from torch import Tensor
 
 from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
+from point2node.core.words import Report
 from point2node.data.store import Store
-from point2node.evaluation.evaluate import Evaluation, Report, evaluate
+from point2node.evaluation.evaluate import Evaluation, evaluate
 from point2node.evaluation.metrics import Calibration, Labels
 from point2node.evaluation.protocol import Protocol
 from point2node.evaluation.splits import Part

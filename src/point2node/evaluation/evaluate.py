@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
 
-from point2node.core.words import Feature
+from point2node.core.words import Feature, Report, unreported
 from point2node.data.block_cache import blocks_of
 from point2node.data.features import stored_features
 from point2node.data.samples import ShapeClouds, check_arrays
@@ -19,9 +18,6 @@ from point2node.evaluation.protocol import Protocol
 from point2node.evaluation.splits import Part
 from point2node.inference.votes import Heard, SceneInput, Votes, unheard, vote_on_scene, vote_on_shapes
 from point2node.models.network import Network
-
-Report = Callable[[int, int, str], None]
-"""Called with how many scenes, or rounds of votes, are done, how many there are, and the name of the latest."""
 
 
 @dataclass(eq=False)
@@ -62,7 +58,7 @@ def evaluate(
     store: Store,
     part: Part,
     protocol: Protocol,
-    report: Report = lambda done, total, name: None,
+    report: Report = unreported,
     *,
     share: tuple[int, int] = (0, 1),
     heard: Heard = unheard,

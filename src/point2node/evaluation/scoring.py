@@ -14,7 +14,7 @@ import torch
 from torch import nn
 
 from point2node.core.errors import InputError
-from point2node.data.preparation import Report
+from point2node.core.words import Report
 from point2node.data.raw_roots import open_data, open_generated_rooms
 from point2node.data.store import Store
 from point2node.evaluation.evaluate import Evaluation, evaluate, without_nan

@@ -13,10 +13,10 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.batches import Sample, make_batch
 from point2node.formats.triangles import sample_surface
+from point2node.geometry.coordinates import TASK_FRAMES
 from point2node.geometry.frames import UPWARDS
 from point2node.inference.asking import ask
 from point2node.inference.working import Given, WeightsAtWork, open_given
-from point2node.models.network import FRAMES
 
 SAMPLED = 4
 """A mesh is sampled so many times as densely as the network looks, so that votes see other points."""
@@ -73,6 +73,6 @@ class ShapeClassifier(WeightsAtWork):
         points = self.trained.card.points
         order = random.permutation(len(xyz))[:points]
         drawn = np.concatenate([order, random.integers(len(xyz), size=points - len(order))])
-        framed = FRAMES["classification"](torch.from_numpy(xyz)[None])[0]  # of the whole shape, not of the draw
+        framed = TASK_FRAMES["classification"](torch.from_numpy(xyz)[None])[0]  # of the whole shape, not of the draw
         sample = Sample(framed[torch.from_numpy(drawn)].numpy(), None, np.empty(0, np.int64), name)
         return ask(self.network, make_batch([sample], self.network.plan, seed=vote))[0]

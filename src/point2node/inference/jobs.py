@@ -14,13 +14,14 @@ from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 from point2node.core.memory import memory_limited
 from point2node.core.point_cloud import PointCloud
+from point2node.core.words import Report
 from point2node.core.writing import TEMPORARY, reason, remove_abandoned
 from point2node.data.label_sidecar import UNFINISHED, sidecar_name
 from point2node.data.remote import Place, RemotePath
 from point2node.formats import read
 from point2node.formats.las_header import LasOrigin, coding_scale
 from point2node.inference.labelled import FALLBACK, LabelledCloud, encode_note, write_labelled
-from point2node.inference.labeller import Options, Report, SceneLabeller
+from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.output_rules import OutputRules
 from point2node.inference.scan_check import InputCard, apply_fixes, examine_cloud, settle_scale
 from point2node.inference.scans import Job

@@ -16,7 +16,7 @@ from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.core.writing import replacing
-from point2node.data.label_sidecar import UNFINISHED, LabelSidecar, ListedClass, sidecar_path
+from point2node.data.label_sidecar import UNFINISHED, LabelSidecar, sidecar_path
 from point2node.formats import WRITABLE, encode, read
 from point2node.formats.las_header import FIRST_WITH_WIDE_CLASSES, LasOrigin
 from point2node.formats.text import written_digits
@@ -137,7 +137,7 @@ def describe(labelled: LabelledCloud) -> LabelSidecar:
         point2node=__version__,
         input="",
         weights=labelled.weights,
-        classes=tuple(ListedClass(name=one.name, value=one.value, colour=one.colour) for one in labelled.classes),
+        classes=labelled.classes,
         unlabelled=labelled.unlabelled,
         points=len(labelled),
         counts=labelled.counts,

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
-from point2node.core.words import COLOURS
+from point2node.core.words import COLOURS, Report, unreported
 from point2node.data.batches import Sample
 from point2node.data.features import SceneFeatures, compact_normals, surroundings_of
 from point2node.geometry.blocks import BlockRules, cut_blocks, widen
@@ -43,9 +43,6 @@ TALLEST = 2000.0
 """Metres between the lowest and the highest points: 1,400 m were answered with numbers, 5,500 m with NaN."""
 WIDEST = 256.0
 """Metres: the side of a square with as many points as a network takes at once; from 450 m on answers were NaN."""
-
-Report = Callable[[int, int, str], None]
-"""Called with how many points are labelled, how many there are, and the name of what is being labelled."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +87,7 @@ class SceneLabeller(WeightsAtWork):
     task = "segmentation"
 
     @property
-    def takes_color(self) -> bool:
+    def takes_colour(self) -> bool:
         """Whether the weights were trained with colours."""
         return bool(set(COLOURS) & set(self.trained.card.features))
 
@@ -98,7 +95,7 @@ class SceneLabeller(WeightsAtWork):
         self,
         cloud: PointCloud,
         options: Options | None = None,
-        report: Report = lambda done, total, name: None,
+        report: Report = unreported,
         name: str = "cloud",
     ) -> LabelledCloud:
         """Label every point that has a position.
@@ -145,7 +142,7 @@ class SceneLabeller(WeightsAtWork):
         everything = len(placement.numbers) == len(cloud)
         rgb, normals = (
             values if values is None or everything else values[placement.numbers]
-            for values in (cloud.rgb if options.color and self.takes_color else None, cloud.normals)
+            for values in (cloud.rgb if options.color and self.takes_colour else None, cloud.normals)
         )
         if "normals" in card.features:
             normals = compact_normals(placement.xyz) if normals is None else normals @ placement.rotation.T
@@ -234,7 +231,7 @@ class SceneLabeller(WeightsAtWork):
 
     def _protocol(self, cloud: PointCloud, options: Options, placement: Placement, rules: BlockRules) -> dict[str, Any]:
         card = self.trained.card
-        colour = "not used" if not self.takes_color else "used" if cloud.rgb is not None and options.color else "none"
+        colour = "not used" if not self.takes_colour else "used" if cloud.rgb is not None and options.color else "none"
         return {
             "weights": self.name,
             "model": card.model,

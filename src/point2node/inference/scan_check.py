@@ -56,12 +56,12 @@ class InputCard:
     """The height of the floor in the cloud's own coordinates, in metres."""
     spacing: float
     """The usual distance between neighbouring points."""
-    color: bool
+    coloured: bool
     doubts: tuple[Doubt, ...]
 
     def __str__(self) -> str:
         x, y, z = self.extent
-        colour = "coloured" if self.color else "no colour"
+        colour = "coloured" if self.coloured else "no colour"
         spacing = "" if np.isnan(self.spacing) else f"a point every {1000 * self.spacing:.0f} mm, "
         return (
             f"{self.points:,} points, {x:.1f} × {y:.1f} × {z:.1f} m, {self.up} up, floor at {self.floor:.2f} m, "
@@ -89,7 +89,7 @@ def examine_cloud(cloud: PointCloud, labeller: SceneLabeller, options: Options, 
         scale=scale,
         floor=sign * (lowest - float(xyz[:, 2].min())),
         spacing=spacing,
-        color=cloud.rgb is not None and options.color,
+        coloured=cloud.rgb is not None and options.color,
         doubts=(),
     )
     doubts = [
@@ -191,7 +191,7 @@ def _doubts_about_frame(
 
 
 def _doubts_about_colour(cloud: PointCloud, labeller: SceneLabeller, options: Options) -> list[Doubt]:
-    if not labeller.takes_color or not options.color:
+    if not labeller.takes_colour or not options.color:
         return []
     if cloud.rgb is None:
         return [Doubt("no colour: the weights know coloured scans best, and label this one by its shape alone")]

@@ -11,7 +11,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.memory import memory_limited
 from point2node.core.point_cloud import PointCloud
@@ -51,7 +50,7 @@ class WeightsAtWork:
             raise InputError(trained.name, expected=KINDS[self.task][0], found=found, remedy=remedy)
         self.trained = trained
         self.network = trained.network.to(choose_device() if device is None else device).eval()
-        self.classes = tuple(SemanticClass(one.name, one.value, one.colour) for one in trained.card.classes)
+        self.classes = trained.card.classes
 
     @classmethod
     def from_pretrained(

@@ -29,7 +29,7 @@ from point2node.models.reference.pointweb import build_pointweb
 from point2node.models.reference.spidercnn import build_spidercnn
 from point2node.models.sizes import Size, classification_size, segmentation_size, tiny_size, wide_size
 
-PRESETS = MappingProxyType(
+SIZES = MappingProxyType(
     {
         "s3dis": segmentation_size(8, num_classes=13, in_features=3),
         "scannet": segmentation_size(8, num_classes=21, in_features=0),
@@ -130,7 +130,7 @@ def create_model(
 
     Args:
         name: a name of ``MODELS``.
-        preset: a name of ``PRESETS``, which fixes the task and every size.
+        preset: a name of ``SIZES``, which fixes the task and every size.
         variant: a name of ``VARIANTS``, a row of the paper's ablation; "baseline" is PointCNN. Point2Node's own
             default is "point2node", and it also has those of ``JOINT``. Behind the nodes of any other network it puts
             these correlations; None leaves that network as published.
@@ -194,9 +194,9 @@ def _at_least(name: str, value: int, lowest: int, expected: str) -> int:
 
 def find_size(preset: str) -> Size:
     """The sizes of a preset by its name."""
-    if preset not in PRESETS:
-        raise unknown_choice("preset", preset, PRESETS)
-    return PRESETS[preset]
+    if preset not in SIZES:
+        raise unknown_choice("preset", preset, SIZES)
+    return SIZES[preset]
 
 
 @dataclass(frozen=True)
@@ -225,7 +225,7 @@ def list_models() -> Iterator[Entry]:
     """
     choices: list[tuple[str, str | None]] = [("point2node", variant) for variant in (*VARIANTS, *JOINT)]
     choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
-    for preset, size in PRESETS.items():
+    for preset, size in SIZES.items():
         for name, variant in choices:
             if ONE_TASK.get(name, size.task) != size.task:
                 continue

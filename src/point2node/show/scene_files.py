@@ -135,7 +135,7 @@ def _class_list(
 ) -> tuple[tuple[SemanticClass, ...], tuple[int, ...], str]:
     """The classes, the values that mean 'none', and a remark if they were guessed."""
     if sidecar is not None:
-        return sidecar.semantic_classes, (sidecar.unlabelled,), ""
+        return sidecar.classes, (sidecar.unlabelled,), ""
     if named is not None:
         if named in CLASS_LISTS:
             return CLASS_LISTS[named], NONE, ""

@@ -11,7 +11,7 @@ from typing import Any
 
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
-from point2node.data.preparation import Report
+from point2node.core.words import Report
 from point2node.inference.jobs import checksum_of
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.norm_statistics import NORM_SHARE, check_share

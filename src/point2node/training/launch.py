@@ -13,7 +13,7 @@ from lightning_fabric import Fabric
 from lightning_fabric.plugins import MixedPrecision, Precision
 
 from point2node.core.errors import InputError, LostProcessError
-from point2node.data.preparation import Report
+from point2node.core.words import Report, unreported
 from point2node.data.raw_roots import open_data, open_generated_rooms
 from point2node.data.store import Store
 from point2node.training.loop import Outcome, Watch, train
@@ -102,7 +102,7 @@ def _open_once(fabric: Fabric, settings: Settings, data: Path | None, report: Re
     if fabric.is_global_zero:
         find_store(settings, data, report)
     fabric.barrier()
-    return find_store(settings, data, lambda done, total, name: None)
+    return find_store(settings, data, unreported)
 
 
 def start_fabric(settings: Settings) -> Fabric:

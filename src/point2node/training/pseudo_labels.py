@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.core.words import Report
 from point2node.core.writing import replacing
 from point2node.data.features import QUANTA, compact_normals
-from point2node.data.preparation import Report, prepare
+from point2node.data.preparation import prepare
 from point2node.data.sources import Dataset, Scene, Source
 from point2node.data.store import Store, open_store
 from point2node.formats import read
@@ -107,7 +108,7 @@ def _read_scan(path: Path, name: str, labeller: SceneLabeller, options: Options,
         normals = compact_normals(placement.xyz)[chosen] / QUANTA
     elif "normals" in card.features and cloud.normals is not None:
         normals = cloud.normals[numbers] @ placement.rotation.T
-    rgb = cloud.rgb[numbers] if cloud.rgb is not None and options.color and labeller.takes_color else None
+    rgb = cloud.rgb[numbers] if cloud.rgb is not None and options.color and labeller.takes_colour else None
     doubts = examine_cloud(cloud, labeller, options, str(path)).doubts
     content = PointCloud(placement.xyz[chosen], rgb=rgb, normals=normals)
     yield Scene(name, SPLIT, content, notes=tuple(f"{path}: {doubt}" for doubt in doubts))

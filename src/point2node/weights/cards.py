@@ -15,13 +15,14 @@ from typing import Any
 from pydantic import Field, ValidationError
 from torch import Tensor
 
+from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.words import WIDTHS, Feature
-from point2node.data.manifest import ClassEntry, Strict
+from point2node.data.manifest import Strict
 from point2node.data.store import Store
 from point2node.geometry.blocks import BlockRules
 from point2node.geometry.frames import Frame
-from point2node.models.catalogue import PRESETS, create_model
+from point2node.models.catalogue import SIZES, create_model
 from point2node.models.network import Network
 from point2node.models.point2node.design import DEFAULT, ChiStart, CorrelationStart, DecoderSource, Design, Loss
 from point2node.models.weights_file import build_with, note_refused, read_tensors, write_tensors
@@ -60,7 +61,7 @@ class WeightsCard(Strict):
     """Whether ``predict`` averages probabilities over smooth surfaces unless told otherwise."""
     thin: float = 0.0
     """Metres: of how large cubes ``predict`` labels one point each unless told otherwise; 0 for every point."""
-    classes: tuple[ClassEntry, ...]
+    classes: tuple[SemanticClass, ...]
     ignored: tuple[int, ...]
     step: int = 0
     """How many steps they were trained for."""
@@ -77,8 +78,8 @@ class WeightsCard(Strict):
 
     def build(self) -> Network:
         """The network, with fresh weights."""
-        if self.size not in PRESETS:
-            raise unknown_choice("size", self.size, PRESETS)
+        if self.size not in SIZES:
+            raise unknown_choice("size", self.size, SIZES)
         network = create_model(
             self.model,
             preset=self.size,

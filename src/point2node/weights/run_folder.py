@@ -9,9 +9,10 @@ from typing import Any
 from pydantic import ValidationError
 
 from point2node._version import __version__
+from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.writing import TEMPORARY, reason, replacing
-from point2node.data.manifest import ClassEntry, Strict, dump_json
+from point2node.data.manifest import Strict, dump_json
 from point2node.data.store import Store
 from point2node.weights.settings import Settings, read_settings
 
@@ -39,7 +40,7 @@ class RunCard(Strict):
     validation: int
     parameters: int
     steps: int
-    classes: tuple[ClassEntry, ...]
+    classes: tuple[SemanticClass, ...]
     ignored: tuple[int, ...]
 
 

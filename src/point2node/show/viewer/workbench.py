@@ -7,9 +7,10 @@ from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
+from point2node.core.words import Report
 from point2node.inference.explainer import Explainer, PointExplanation
 from point2node.inference.labelled import LabelledCloud
-from point2node.inference.labeller import Report, SceneLabeller
+from point2node.inference.labeller import SceneLabeller
 from point2node.show.viewer.scan import Scan
 
 MOST_KEPT = 3
