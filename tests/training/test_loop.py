@@ -11,11 +11,12 @@ from point2node.cli.progress import SilentWatch
 from point2node.core.errors import InputError
 from point2node.evaluation.scoring import score_split
 from point2node.models.weights_file import read_tensors
-from point2node.training import checkpoints, loop, samples, validation
+from point2node.training import checkpoints, loop, setup, validation
 from point2node.training.checkpoints import Progress, WeightAverage
 from point2node.training.history import read_history
 from point2node.training.launch import start_fabric
 from point2node.training.loop import FINAL_FILES, Clock, train
+from point2node.training.setup import Job
 from point2node.weights.run_folder import RunFolder
 from point2node.weights.trained import load_trained
 from tests.training.stores import ignore, quick, write_scenes, write_shapes
@@ -43,7 +44,7 @@ def run_in(folder, store, *words, call=lambda step: None):
     settings = quick(*words)
     run = RunFolder(folder)
     watch = CallingWatch(call)
-    outcome = train(settings, "tiny", store, run, start_fabric(settings), watch)
+    outcome = train(Job(settings, "tiny", store, run), start_fabric(settings), watch)
     return run, outcome, watch
 
 
@@ -257,8 +258,8 @@ def test_mixed_precision_trains_weights_of_full_precision_on_coordinates_of_full
 
 
 def test_degrees_become_radians(tmp_path, rooms, monkeypatch):
-    real, made = samples.RoomBlocks, []
-    monkeypatch.setattr(samples, "RoomBlocks", lambda *arguments: made.append(arguments) or real(*arguments))
+    real, made = setup.RoomBlocks, []
+    monkeypatch.setattr(setup, "RoomBlocks", lambda *arguments: made.append(arguments) or real(*arguments))
     run_in(tmp_path / "run", rooms, "turn=180", "tilt=2.5", "scale=0.05", "steps=1", "validate_every=9")
     augmentation = made[0][4]
     found = (augmentation.turn, augmentation.tilt, augmentation.scale)

@@ -17,6 +17,7 @@ from point2node.core.words import Report, unreported
 from point2node.data.raw_roots import open_data, open_generated_rooms
 from point2node.data.store import Store
 from point2node.training.loop import Outcome, Watch, train
+from point2node.training.setup import Job
 from point2node.weights.run_folder import RunFolder
 from point2node.weights.settings import MACHINE, Settings, check_settings, parse_overrides
 
@@ -94,7 +95,7 @@ def _train(preset: str, settings: Settings, data: Path | None, run: RunFolder, w
     where = None if data is None else str(data.resolve())
     with noticing_lost_processes(fabric):
         store = _open_once(fabric, settings, data, report)
-        return train(settings, preset, store, run, fabric, watch, where)
+        return train(Job(settings, preset, store, run, where), fabric, watch)
 
 
 def _open_once(fabric: Fabric, settings: Settings, data: Path | None, report: Report) -> Store:

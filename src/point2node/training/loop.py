@@ -21,27 +21,21 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.core.memory import own_peak_megabytes
 from point2node.core.writing import alone_in
-from point2node.data.batches import Batch, BatchLoader
-from point2node.data.features import tell_missing_colour
+from point2node.data.batches import Batch
 from point2node.data.store import Store
-from point2node.evaluation.splits import check_classes, class_weights, divide
-from point2node.models.batch_norm import synchronise_batch_norms
 from point2node.models.layers import count_parameters
-from point2node.training.checkpoints import Keeper, Progress, WeightAverage, read_state
+from point2node.training.checkpoints import Keeper, Progress, read_state
 from point2node.training.history import History
 from point2node.training.interruption import Interruption, noted_interruptions
 from point2node.training.recipe import (
-    build_optimiser,
     learning_rate,
     likeliest_labels,
     listening_to_rows,
     loss_and_weight,
     set_rate,
 )
-from point2node.training.samples import build_source
-from point2node.training.starting import start_from
+from point2node.training.setup import Job, SetUp, set_up
 from point2node.training.validation import chosen_score, is_better, validate
-from point2node.weights.cards import card_of, check_points, check_task
 from point2node.weights.run_folder import RunFolder, describe_run
 from point2node.weights.settings import Settings
 
@@ -74,77 +68,35 @@ class Outcome:
     summary: dict[str, Any]
 
 
-def train(
-    settings: Settings, preset: str, store: Store, run: RunFolder, fabric: Fabric, watch: Watch, data: str | None = None
-) -> Outcome:
-    """Train by ``settings`` on ``store`` into ``run``, from its last checkpoint if it has one.
+def train(job: Job, fabric: Fabric, watch: Watch) -> Outcome:
+    """Train into the run of ``job``, from its last checkpoint if it has one.
 
     Args:
-        settings: every number of the run.
-        preset: where they come from, for the card.
-        store: the prepared data.
-        run: the folder, new or of the same run.
+        job: settings, data and folder.
         fabric: device, processes and precision.
         watch: who is told.
-        data: where the data was found, for the card.
     """
-    check_classes(settings, store)
-    division = divide(settings, store)
-    validation = division.validation.first(settings.validation_scenes)
-    card = card_of(settings, store)
-    torch.manual_seed(settings.seed)
-    network = card.build()
-    check_task(card, network)
-    check_points(card, network)
-    if settings.start is not None and not run.state.is_file():
-        watch.say(start_from(network, card, settings.start))
-    source = build_source(settings, store, division.training)
-    loader = BatchLoader(
-        source,
-        network.plan,
-        batch_size=settings.batch_size,
-        seed=settings.seed,
-        workers=settings.num_workers,
-        part=(fabric.global_rank, fabric.world_size),
-    )
-    for note in (*store.manifest.told_notes(), *tell_missing_colour(store, settings.features)):
-        watch.say(note)
-    watch.say(f"{len(division.training)} scenes or shapes to learn from, {len(validation)} to validate on")
-    steps = settings.steps or settings.epochs * loader.steps_per_epoch
-    if settings.sync_batch_norm:
-        synchronise_batch_norms(network)
-    optimiser = build_optimiser(settings, network)
-    model, optimiser = fabric.setup(network, optimiser)
-    average = None if settings.ema_decay is None else WeightAverage(network, settings.ema_decay)
-    weights = class_weights(settings, store, division.training)
-    loss_weights = None if weights is None else torch.from_numpy(weights).to(fabric.device)
-
+    settings, store, run = job.settings, job.store, job.run
+    work = set_up(job, fabric, watch.say)
+    card, network, optimiser, steps = work.card, work.network, work.optimiser, work.steps
     with ExitStack() as stack:
         if fabric.is_global_zero:
             stack.enter_context(alone_in(run.path, wait=False, command="train"))
             run.remove_leftovers()
-        keeper = Keeper(run, network, optimiser, average, card, writes=fabric.is_global_zero)
-        progress = Progress(seed=settings.seed)
-        if run.state.is_file():
-            _refuse_other_data(run, store, watch)
-            progress = read_state(run.state, network, optimiser, average)
-            keeper.saved_step = progress.step
-        elif fabric.is_global_zero:
-            sizes = (len(division.training), len(validation), count_parameters(network), steps)
-            run.create(settings, describe_run(settings, preset, store, data, *sizes))
-            keeper.checkpoint(progress)
+        keeper = Keeper(run, network, optimiser, work.average, card, writes=fabric.is_global_zero)
+        progress = _find_progress(job, work, keeper, watch)
         fabric.barrier()
-        loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": progress.seed})
+        work.loader.load_state_dict({"epoch": progress.epoch, "step": progress.step, "seed": progress.seed})
         history = History(run.history, run.tensorboard, progress.step) if fabric.is_global_zero else None
 
-        model.train()
+        work.model.train()
         interruption = stack.enter_context(noted_interruptions())
         stack.callback(watch.end)
         if history is not None:
             stack.callback(history.close)
         watch.begin(steps, progress.step)
         clock = Clock(settings)
-        batches = _timed(iter(loader), clock)
+        batches = _timed(iter(work.loader), clock)
         while progress.step < steps:
             batch = next(batches).to(fabric.device)
             _seed_dropout(settings.seed, progress.step, fabric.global_rank)
@@ -153,8 +105,10 @@ def train(
 
             logged = (progress.step + 1) % settings.log_every == 0 or progress.step + 1 == steps
             with listening_to_rows(network if logged else None) as entropies:
-                logits = model(batch.features, batch.pyramid)
-            total, weight = loss_and_weight(logits, batch.labels, loss_weights, settings.label_smoothing, batch.weights)
+                logits = work.model(batch.features, batch.pyramid)
+            total, weight = loss_and_weight(
+                logits, batch.labels, work.loss_weights, settings.label_smoothing, batch.weights
+            )
             sums = sum_over_processes(fabric, logits, batch.labels, total, weight, interruption)
             at_fault = batch.scenes if not torch.isfinite(total) else ("of another process",)
             _refuse_nan("loss", sums.loss, at_fault, progress.step, keeper)
@@ -162,7 +116,7 @@ def train(
             penalty = network.penalty()
             fabric.backward(loss if penalty is None else loss + penalty)
             clip = settings.gradient_clip or math.inf
-            norm = fabric.clip_gradients(model, optimiser, max_norm=clip, error_if_nonfinite=False)
+            norm = fabric.clip_gradients(work.model, optimiser, max_norm=clip, error_if_nonfinite=False)
             assert norm is not None
             if settings.precision != "16-mixed":  # which skips steps whose gradient overflows
                 _refuse_nan("gradient", norm, batch.scenes, progress.step, keeper)
@@ -170,9 +124,9 @@ def train(
             optimiser.zero_grad()
 
             progress.step += 1
-            progress.epoch = progress.step // loader.steps_per_epoch
-            if average is not None:
-                average.update(progress.step)
+            progress.epoch = progress.step // work.loader.steps_per_epoch
+            if work.average is not None:
+                work.average.update(progress.step)
             sums.add_to(progress)
             clock.steps += 1
             values = clock.values(progress, rate)
@@ -183,9 +137,9 @@ def train(
                 progress.clear_sums()
                 clock.restart_interval()
 
-            if len(validation) and (progress.step % settings.validate_every == 0 or progress.step == steps):
+            if len(work.validation) and (progress.step % settings.validate_every == 0 or progress.step == steps):
                 with clock.leaving_out():
-                    scores = validate(network, card, store, validation, keeper, fabric)
+                    scores = validate(network, card, store, work.validation, keeper, fabric)
                 better = is_better(card, scores, progress.best_score)
                 if better:
                     progress.best_score, progress.best_step = chosen_score(card, scores), progress.step
@@ -202,7 +156,33 @@ def train(
             if stopping:
                 break
     finished = progress.step == steps
-    summary = {
+    summary = _summarise(progress, steps, clock)
+    if finished and fabric.is_global_zero:
+        if progress.best_step is None:  # nothing was held back to choose by
+            keeper.write_best(progress)
+        run.write_json(run.summary, summary)
+    fabric.barrier()
+    return Outcome(finished, progress.step, summary)
+
+
+def _find_progress(job: Job, work: SetUp, keeper: Keeper, watch: Watch) -> Progress:
+    """How far the run is; a new one is begun in its folder."""
+    settings, store, run = job.settings, job.store, job.run
+    if run.state.is_file():
+        _refuse_other_data(run, store, watch)
+        progress = read_state(run.state, work.network, work.optimiser, work.average)
+        keeper.saved_step = progress.step
+        return progress
+    progress = Progress(seed=settings.seed)
+    if keeper.writes:
+        sizes = (len(work.training), len(work.validation), count_parameters(work.network), work.steps)
+        run.create(settings, describe_run(settings, job.preset, store, job.data, *sizes))
+        keeper.checkpoint(progress)
+    return progress
+
+
+def _summarise(progress: Progress, steps: int, clock: Clock) -> dict[str, Any]:
+    return {
         "steps": steps,
         "best_step": progress.best_step,
         "best_score": progress.best_score,
@@ -212,12 +192,6 @@ def train(
         "points_per_second": round(clock.overall_speed),
         "peak_megabytes": own_peak_megabytes(),
     }
-    if finished and fabric.is_global_zero:
-        if progress.best_step is None:  # nothing was held back to choose by
-            keeper.write_best(progress)
-        run.write_json(run.summary, summary)
-    fabric.barrier()
-    return Outcome(finished, progress.step, summary)
 
 
 def _refuse_other_data(run: RunFolder, store: Store, watch: Watch) -> None:
