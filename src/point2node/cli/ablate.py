@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -70,6 +69,7 @@ def _read_seeds(text: str) -> list[int]:
 
 def _score_once(run: RunFolder, data: Path | None) -> None:
     """Score the held-out split, unless that was done with the best weights, which need not be there any more."""
+    from point2node.core.documents import parse_json
     from point2node.evaluation.scoring import keep_result, open_scored_data, result_of, score_split
     from point2node.inference.asking import choose_device
     from point2node.weights.trained import load_trained
@@ -77,7 +77,7 @@ def _score_once(run: RunFolder, data: Path | None) -> None:
     settings = run.read_settings()
     wanted = {"votes": settings.votes, "rule": settings.rule}
     for file in run.evaluations.glob(f"{settings.test_split}-best-*.json"):
-        result = json.loads(file.read_text(encoding="utf-8"))
+        result = parse_json(file.read_text(encoding="utf-8"))
         if result["trained_steps"] == run.best_step and wanted.items() <= result["protocol"].items():
             return
     trained = load_trained(str(run.path))

@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from point2node.core.classes import SemanticClass
+from point2node.core.documents import first_fault
 from point2node.core.errors import InputError
 
 Text = Annotated[str, StringConstraints(max_length=2000)]
@@ -79,9 +80,8 @@ def read_sidecar(labelled: Path) -> LabelSidecar | None:
     except OSError as error:
         raise InputError(path, expected=expected, found=(error.strerror or str(error)).lower()) from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        found = " ".join(f"{place!r}: {first['msg']}".split()) if place else first["msg"]
+        place, message = first_fault(error)
+        found = " ".join(f"{place!r}: {message}".split()) if place else message
         raise InputError(path, expected=expected, found=found) from error
     values = [one.value for one in sidecar.classes]
     if len({*values, sidecar.unlabelled}) <= len(values):

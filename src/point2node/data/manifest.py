@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import StringConstraints, ValidationError
 
 from point2node.core.classes import SemanticClass
-from point2node.core.documents import parse_json
+from point2node.core.documents import Strict, first_fault, parse_json
 from point2node.core.errors import InputError
 
 FORMAT = 1
@@ -23,12 +22,6 @@ UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f]')
 FIELD = "field."  # before the name of an array that is a further field of a cloud
 TOLD = 5  # notes: a data set may have hundreds
 LONGEST_NAME = 200  # bytes; file systems take 255, and more is added to it
-
-
-class Strict(BaseModel):
-    """Nothing unknown, nothing changed later."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class LostLine(Strict):
@@ -111,11 +104,6 @@ def checksum_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
     return digest.hexdigest()
 
 
-def dump_json(model: BaseModel) -> str:
-    """The model as the one text that stands for it."""
-    return json.dumps(model.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
-
-
 def read_manifest(path: Path) -> Manifest:
     """The manifest in ``path``; whatever is wrong with it is said in one line."""
     remedy = "Run 'point2node prepare' again."
@@ -129,6 +117,5 @@ def read_manifest(path: Path) -> Manifest:
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(path, expected=f"a valid {place!r}", found=first["msg"], remedy=remedy) from error
+        place, message = first_fault(error)
+        raise InputError(path, expected=f"a valid {place!r}", found=message, remedy=remedy) from error

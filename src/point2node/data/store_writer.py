@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from point2node._version import __version__
+from point2node.core.documents import Strict, dump_json
 from point2node.core.point_cloud import PointCloud
 from point2node.data.manifest import (
     FIELD,
@@ -28,10 +29,8 @@ from point2node.data.manifest import (
     LostLine,
     Manifest,
     SceneEntry,
-    Strict,
     array_file,
     checksum_arrays,
-    dump_json,
     encode_name,
 )
 from point2node.data.sources import Dataset, Scene, Shapes, Source

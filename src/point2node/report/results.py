@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from point2node.core.documents import read_json
 from point2node.core.errors import InputError
 from point2node.weights.settings import MACHINE, read_settings
 
@@ -19,7 +20,6 @@ OVERALL = ("OA", "mAcc", "mIoU")
 FACTS = ("seeds", "steps", "parameters")
 RESERVED = ("method", *OVERALL, *FACTS)
 """Headings that a class of the same name must not take."""
-Model = TypeVar("Model", bound=BaseModel)
 
 
 class Lenient(BaseModel):
@@ -134,19 +134,6 @@ class Result:
             found |= {"mIoU": file.miou}
             found |= {f"class {name}" if name in RESERVED else name: score for name, score in classes.items()}
         return {heading: None if score is None else 100 * score for heading, score in found.items()}
-
-
-def read_json(path: Path, model: type[Model], what: str, remedy: str = "") -> Model:
-    """A JSON file as ``model``; the first thing that is wrong with it is said in one line."""
-    try:
-        return model.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InputError(path, expected=what, found=(error.strerror or str(error)).lower(), remedy=remedy) from error
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        found = f"{place!r}: {first['msg']}" if place else first["msg"]
-        raise InputError(path, expected=what, found=" ".join(found.split()), remedy=remedy) from error
 
 
 RUN, SUMMARY, SETTINGS, EVALUATIONS = "run.json", "summary.json", "settings.yaml", "evaluations"

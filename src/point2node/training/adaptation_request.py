@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from point2node.core.classes import S3DIS
+from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 from point2node.core.words import Report
 from point2node.inference.jobs import checksum_of
@@ -118,7 +119,7 @@ def check_source(settings: Settings, data: Path | None, labeller: SceneLabeller,
 
 def refuse_other_request(run: RunFolder, file: Path, note: dict[str, Any]) -> None:
     """Refuse a folder in which something else was asked for."""
-    noted = json.loads(file.read_text(encoding="utf-8")) if file.is_file() else note
+    noted = parse_json(file.read_text(encoding="utf-8")) if file.is_file() else note
     for key, value in note.items():
         if noted.get(key) != value:
             expected = f"the {key} that it was started with"

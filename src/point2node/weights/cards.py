@@ -16,9 +16,9 @@ from pydantic import Field, ValidationError
 from torch import Tensor
 
 from point2node.core.classes import SemanticClass
+from point2node.core.documents import Strict
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.words import WIDTHS, Feature
-from point2node.data.manifest import Strict
 from point2node.data.store import Store
 from point2node.geometry.blocks import BlockRules
 from point2node.geometry.frames import Frame

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 
 from point2node._version import __version__
 from point2node.core.classes import SemanticClass
+from point2node.core.documents import Strict, dump_json, parse_json
 from point2node.core.errors import InputError
 from point2node.core.writing import TEMPORARY, reason, replacing
-from point2node.data.manifest import Strict, dump_json
 from point2node.data.store import Store
 from point2node.weights.settings import Settings, read_settings
 
@@ -81,7 +81,7 @@ class RunFolder:
         """The step of a finished run's best weights; None where it is not finished."""
         if not self.finished:
             return None
-        summary = json.loads(self.summary.read_text(encoding="utf-8"))
+        summary = parse_json(self.summary.read_text(encoding="utf-8"))
         best: int | None = summary["best_step"]
         return summary["steps"] if best is None else best  # nothing was held back to choose by
 

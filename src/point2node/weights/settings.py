@@ -266,7 +266,7 @@ def load_preset(name: str, overrides: Iterable[str] = ()) -> Settings:
     if name not in preset_names():
         raise unknown_choice("preset", name, preset_names())
     text = (resources.files("point2node") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
-    values = yaml.safe_load(text)
+    values = parse_yaml(text)
     values.update(parse_overrides(overrides))
     return check_settings(f"preset {name!r}", values)
 
