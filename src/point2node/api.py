@@ -1,6 +1,6 @@
 """The front door: label a scan, look at it and ask why, in a line each.
 
-It lies above the engine, which labels, and the report, which draws, because its results can do both.
+It lies above inference, which labels, and show, which draws, because its results can do both.
 """
 
 from __future__ import annotations
