@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from point2node.core.errors import InputError
 from point2node.data.samples import ShapeClouds
 from point2node.geometry.blocks import BlockRules, cut_blocks
-from point2node.inference.votes import SceneInput, Votes, vote_on_scene, vote_on_shapes
+from point2node.inference.votes import BlocksOfScene, SceneInput, Votes, Voting, vote_on_scene, vote_on_shapes
 from point2node.models.catalogue import create_model
 from tests.training.stores import random_cloud, write_shapes
 from tests.training.stubs import PlaceNetwork
@@ -128,9 +128,8 @@ def ask_about(points, *, votes=1, rule="max_confidence", seed=0, network=None, r
     halves = [cut_blocks(xyz, offset, random, rules) for offset in (0.0, rules.side / 2)]
     network = (network or PlaceNetwork(5)).eval()
     scene = SceneInput(xyz, lambda numbers: None, "here")
-    found = vote_on_scene(
-        network, scene, [*halves[0], *halves[1]], 5, points=group, votes=votes, rule=rule, rules=rules
-    )
+    blocks = BlocksOfScene([*halves[0], *halves[1]], rules)
+    found = vote_on_scene(network, scene, blocks, Voting(5, group, votes, rule))
     return found, network, xyz, [len(half) for half in halves]
 
 
@@ -221,7 +220,7 @@ def test_every_shape_is_voted_on_in_each_round_with_other_points(tmp_path):
     shapes = ShapeClouds(store, "train", 32)
     rounds = [
         (votes.labels.copy(), votes.confidence.copy())
-        for votes in vote_on_shapes(network, shapes, 3, points=32, votes=3, rule="mean_probability")
+        for votes in vote_on_shapes(network, shapes, Voting(3, 32, 3, "mean_probability"))
     ]
     assert len(rounds) == 3
     assert len(network.asked) == 3 * len(shapes)
@@ -242,6 +241,6 @@ def test_what_a_shape_is_asked_does_not_depend_on_the_others(tmp_path):
     whole, alone = PlaceNetwork(3, "classification").eval(), PlaceNetwork(3, "classification").eval()
     for network, numbers in ((whole, None), (alone, np.array([7]))):
         shapes = ShapeClouds(store, "train", 32, numbers=numbers)
-        list(vote_on_shapes(network, shapes, 3, points=32, votes=2, rule="mean_probability"))
+        list(vote_on_shapes(network, shapes, Voting(3, 32, 2, "mean_probability")))
     count = len(store.shapes("train"))
     assert np.array_equal(alone.asked, [whole.asked[7], whole.asked[count + 7]])

@@ -16,7 +16,16 @@ from point2node.data.store import Store
 from point2node.evaluation.metrics import Calibration, Counts, Labels, Scores, count_confusion, score, voxel_labels
 from point2node.evaluation.protocol import Protocol
 from point2node.evaluation.splits import Part
-from point2node.inference.votes import Heard, SceneInput, Votes, unheard, vote_on_scene, vote_on_shapes
+from point2node.inference.votes import (
+    BlocksOfScene,
+    Heard,
+    SceneInput,
+    Votes,
+    Voting,
+    unheard,
+    vote_on_scene,
+    vote_on_shapes,
+)
 from point2node.models.network import Network
 
 
@@ -124,17 +133,8 @@ def vote_on_stored_scene(
         frame=protocol.frame or "room",
     )
     blocks = blocks_of(store, name, protocol.blocks, protocol.offsets, store.block_cache)
-    return vote_on_scene(
-        network,
-        scene,
-        (blocks[number] for number in range(len(blocks))),
-        len(store.classes),
-        points=protocol.points,
-        votes=protocol.votes,
-        rule=protocol.rule,
-        rules=protocol.blocks,
-        heard=heard,
-    )
+    numbers = (blocks[number] for number in range(len(blocks)))
+    return vote_on_scene(network, scene, BlocksOfScene(numbers, protocol.blocks), _voting(store, protocol), heard)
 
 
 def _evaluate_shapes(
@@ -152,15 +152,7 @@ def _evaluate_shapes(
     numbers = part.shapes[share[0] :: share[1]]
     shapes = ShapeClouds(store, part.split, protocol.points, features, numbers=numbers)
     truth: Labels = store.number_labels(np.asarray(store.shapes(part.split).labels)[numbers])
-    rounds = vote_on_shapes(
-        network,
-        shapes,
-        len(store.classes),
-        points=protocol.points,
-        votes=protocol.votes,
-        rule=protocol.rule,
-        heard=_with_truth(truth, heard),
-    )
+    rounds = vote_on_shapes(network, shapes, _voting(store, protocol), _with_truth(truth, heard))
     for done, votes in enumerate(rounds, start=1):
         result.confusion = count_confusion(truth, votes.labels, len(store.classes))
         if done == 1 and protocol.votes > 1:
@@ -169,6 +161,10 @@ def _evaluate_shapes(
             result.calibration.add(truth, votes.labels, votes.confidence)
         report(done, protocol.votes, f"vote {done}")
     return result
+
+
+def _voting(store: Store, protocol: Protocol) -> Voting:
+    return Voting(len(store.classes), protocol.points, protocol.votes, protocol.rule)
 
 
 def _with_truth(truth: Labels, heard: Heard) -> Heard:

@@ -35,7 +35,7 @@ from point2node.inference.norm_statistics import (
     mix_statistics,
 )
 from point2node.inference.strips import Plan, cut_strips, plan_memory
-from point2node.inference.votes import SceneInput, vote_on_scene
+from point2node.inference.votes import BlocksOfScene, SceneInput, Voting, vote_on_scene
 from point2node.inference.working import WeightsAtWork
 from point2node.models.network import Network
 
@@ -180,6 +180,7 @@ class SceneLabeller(WeightsAtWork):
     ) -> tuple[Array, Array, Array]:
         """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
         card = self.trained.card
+        voting = Voting(len(self.classes), card.points, options.votes, "mean_probability")
         labels = np.empty(len(chosen), np.int64)
         confidence, entropy = np.empty(len(chosen), np.float32), np.empty(len(chosen), np.float32)
         done = 0
@@ -190,18 +191,7 @@ class SceneLabeller(WeightsAtWork):
             ]
             work = card.points * sum(-(-options.votes * len(block) // card.points) for block in blocks)
             steps = _Steps(done, len(inside), work, report)
-            votes = vote_on_scene(
-                network,
-                scene,
-                blocks,
-                len(self.classes),
-                points=card.points,
-                votes=options.votes,
-                rule="mean_probability",
-                rules=rules,
-                tiled=False,
-                heard=steps,
-            )
+            votes = vote_on_scene(network, scene, BlocksOfScene(blocks, rules, tiled=False), voting, steps)
             if self._smooths(options):
                 votes.revise(partial(_smoothed, scene.xyz))
             target = strip[inside]

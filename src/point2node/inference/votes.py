@@ -114,35 +114,50 @@ class SceneInput:
     """Where the network counts a block's x and y from."""
 
 
+@dataclass(frozen=True)
+class Voting:
+    """How often a network is asked about each point of a scene or about each shape, and how its votes decide."""
+
+    classes: int
+    """How many the network knows."""
+    points: int
+    """N, the size of a group."""
+    votes: int
+    """How often each block, or shape, is labelled: in other groups, with other points, each time."""
+    rule: Rule
+
+
+@dataclass(frozen=True, eq=False)
+class BlocksOfScene:
+    """The blocks that a scene was cut into."""
+
+    numbers: Iterable[NDArray[np.int64]]
+    """The points of each; together they should hold every point of the scene."""
+    rules: BlockRules
+    """How they were cut."""
+    tiled: bool = True
+    """Whether each block is tiled to votes × its cap, as PointCNN does; otherwise only to whole groups."""
+
+
 def vote_on_scene(
-    network: Network,
-    scene: SceneInput,
-    blocks: Iterable[NDArray[np.int64]],
-    classes: int,
-    *,
-    points: int,
-    votes: int,
-    rule: Rule,
-    rules: BlockRules,
-    tiled: bool = True,
-    heard: Heard = unheard,
+    network: Network, scene: SceneInput, blocks: BlocksOfScene, voting: Voting, heard: Heard = unheard
 ) -> Votes:
-    """Votes on every point of the blocks, which are run in groups of ``points``.
+    """Votes on every point of the blocks, which are run in groups.
 
     Args:
         network: in evaluation mode.
         scene: its coordinates and features.
-        blocks: point numbers of each; together they should hold every point.
-        classes: how many the network knows.
-        points: N, the size of a group.
-        votes: how often each block is labelled, in other groups each time.
-        rule: how votes decide.
-        rules: how the blocks were cut.
-        tiled: whether each block is tiled to votes × its cap, as PointCNN does; otherwise only to whole groups.
+        blocks: which points are labelled together.
+        voting: the size of the groups, how often, and how votes decide.
         heard: told every vote.
     """
+    points, votes = voting.points, voting.votes
     random = np.random.default_rng([votes, points])
-    groups = (group for block in blocks for group in voting_groups(block, points, votes, random, rules, tiled=tiled))
+    groups = (
+        group
+        for block in blocks.numbers
+        for group in voting_groups(block, points, votes, random, blocks.rules, tiled=blocks.tiled)
+    )
     asked: list[NDArray[np.int64]] = []
 
     def makers() -> Iterator[Callable[[], Batch]]:
@@ -150,7 +165,7 @@ def vote_on_scene(
             asked.append(np.concatenate(numbers))
             yield partial(scene_batch, scene, numbers, network)
 
-    gathered = Votes(len(scene.xyz), classes, rule)
+    gathered = Votes(len(scene.xyz), voting.classes, voting.rule)
     for probabilities in answers(network, makers()):
         numbers = asked.pop(0)
         flat = probabilities.flatten(0, 1)
@@ -159,20 +174,11 @@ def vote_on_scene(
     return gathered
 
 
-def vote_on_shapes(
-    network: Network,
-    shapes: ShapeClouds,
-    classes: int,
-    *,
-    points: int,
-    votes: int,
-    rule: Rule,
-    heard: Heard = unheard,
-) -> Iterator[Votes]:
+def vote_on_shapes(network: Network, shapes: ShapeClouds, voting: Voting, heard: Heard = unheard) -> Iterator[Votes]:
     """Votes on every shape after each round: a round draws its points, and their order, anew."""
-    gathered = Votes(len(shapes), classes, rule)
-    for vote in range(votes):
-        batches = list(_in_batches(iter(range(len(shapes))), max(1, nodes_at_once(network) // points)))
+    gathered = Votes(len(shapes), voting.classes, voting.rule)
+    for vote in range(voting.votes):
+        batches = list(_in_batches(iter(range(len(shapes))), max(1, nodes_at_once(network) // voting.points)))
         makers = (partial(_shape_batch, shapes, numbers, network, vote) for numbers in batches)
         for numbers, probabilities in zip(batches, answers(network, makers), strict=True):
             gathered.add(np.array(numbers), probabilities)
