@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.measure import Row, alternate
-from point2node.data.files import read, write
+from point2node.formats import read, write
 
 POINTS = 690_000  # about 20 MB of text
 

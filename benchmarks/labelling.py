@@ -20,8 +20,8 @@ import point2node
 from benchmarks.measure import Row, own_peak_megabytes, write_rows
 from point2node.cli.main import app
 from point2node.core.point_cloud import PointCloud
-from point2node.data.files import write
-from point2node.data.rooms import generate_room
+from point2node.formats import write
+from point2node.rooms import generate_room
 
 POINTS_EACH = 100_000
 ROOMS_APART = 14.0

@@ -13,11 +13,11 @@ import numpy as np
 
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
-from point2node.data.rooms import generate_room
-from point2node.engine.labelling import Options, SceneLabeller
-from point2node.engine.trained import load_trained
-from point2node.report.objects import Match, find_objects, match_objects
-from point2node.report.scene import LabelledScene
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.rooms import generate_room
+from point2node.show.objects import Match, find_objects, match_objects
+from point2node.show.scene import LabelledScene
+from point2node.weights.trained import load_trained
 
 SEED, FIRST = 7, 1000
 """Rooms with held-out styles, none of which the rules were chosen on."""

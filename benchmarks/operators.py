@@ -16,10 +16,10 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.measure import Row, alternate, own_peak_megabytes
+from point2node.kernels.switch import torch_only
 from point2node.models.operators.chi_product import chi_product
 from point2node.models.operators.local_update import local_update
 from point2node.models.operators.non_local_update import non_local_update
-from point2node.models.operators.switch import torch_only
 
 B, N, C, R, K = 8, 2048, 256, 32, 16  # clouds, nodes, channels, projected channels, neighbours
 MANY_NODES = 65_536

@@ -13,12 +13,12 @@ import numpy as np
 
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
-from point2node.data.rooms import describe_room, generate_room
-from point2node.engine.labelling import Options, SceneLabeller
-from point2node.engine.trained import load_trained
-from point2node.report.floor_plan import draw_plan
-from point2node.report.outline import area_of
-from point2node.report.scene import LabelledScene
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.rooms import describe_room, generate_room
+from point2node.show.floor_plan import draw_plan
+from point2node.show.outline import area_of
+from point2node.show.scene import LabelledScene
+from point2node.weights.trained import load_trained
 
 SEED, FIRST = 7, 1000
 """Rooms with held-out styles, other ones than those that the numbers in the code were chosen on."""

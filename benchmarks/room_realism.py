@@ -18,8 +18,8 @@ from scipy.spatial import cKDTree
 from point2node import read
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
-from point2node.data.rooms import RoomSettings, generate_room
-from point2node.data.rooms.scanners import SCANNERS
+from point2node.rooms import RoomSettings, generate_room
+from point2node.rooms.scanners import SCANNERS
 
 Array = NDArray[Any]
 Table = dict[str, Array]

@@ -14,9 +14,9 @@ from torch import Tensor, nn
 
 from benchmarks.measure import Row, alternate, write_rows
 from point2node.core.classes import S3DIS
-from point2node.data.rooms import RoomSettings, generate_room
-from point2node.engine.metrics import count_confusion, score
+from point2node.evaluation.metrics import count_confusion, score
 from point2node.geometry.neighbours import k_nearest_neighbours
+from point2node.rooms import RoomSettings, generate_room
 
 # per cent of the points of S3DIS by class, sampled on a grid
 S3DIS_SHARES = (18.1, 15.4, 26.4, 1.7, 2.0, 2.6, 5.2, 3.5, 4.3, 0.5, 6.9, 1.2, 12.2)

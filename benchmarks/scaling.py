@@ -18,7 +18,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 import point2node
 from benchmarks.measure import Row
-from point2node.engine.recipe import loss_and_weight
+from point2node.training.recipe import loss_and_weight
 
 BATCHES = {"rooms": (8, 2048), "modelnet10": (32, 1024)}
 ROUNDS, STEPS = 3, 12

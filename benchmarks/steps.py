@@ -15,7 +15,7 @@ import torch
 
 import point2node
 from benchmarks.measure import Row, alternate
-from point2node.engine.recipe import loss_and_weight
+from point2node.training.recipe import loss_and_weight
 
 GEMM = 2048  # fp32 matrices of this side
 

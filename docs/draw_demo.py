@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 
 from point2node.cli.demo import WEIGHTS, demo_room
-from point2node.engine.labelling import SceneLabeller
-from point2node.engine.trained import load_trained
-from point2node.report.qualitative_grid import GridRow, draw_grid
+from point2node.inference.labeller import SceneLabeller
+from point2node.show.qualitative_grid import GridRow, draw_grid
+from point2node.weights.trained import load_trained
 
 IMAGES = Path(__file__).parent / "images"
 ROOMS = (0, 3)

@@ -17,8 +17,9 @@ import torch
 from torch import Tensor
 
 from point2node import build_pyramid, create_model, generate_room
+from point2node.geometry.coordinates import room_frame
 from point2node.models.catalogue import PEERS
-from point2node.models.network import Network, room_frame
+from point2node.models.network import Network
 
 POINTS, SIDE, SEED = 2048, 1.5, 0
 DECADES = 8

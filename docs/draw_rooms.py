@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
-from point2node.data.rooms import RoomSettings, generate_room
+from point2node.rooms import RoomSettings, generate_room
 
 Array = NDArray[Any]
 

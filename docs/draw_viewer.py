@@ -13,10 +13,10 @@ from browser import opened
 from playwright.sync_api import Page
 
 import point2node
-from point2node.data.rooms import RoomSettings, generate_room
-from point2node.engine.labelling import SceneLabeller
-from point2node.engine.trained import load_trained
-from point2node.report.viewer.app import Viewer
+from point2node.inference.labeller import SceneLabeller
+from point2node.rooms import RoomSettings, generate_room
+from point2node.show.viewer.app import Viewer
+from point2node.weights.trained import load_trained
 
 IMAGE = Path(__file__).parent / "images" / "viewer.png"
 SEED, ROOM, POINTS = 7, 20, 400_000

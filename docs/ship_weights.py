@@ -17,11 +17,10 @@ from pathlib import Path
 import yaml
 
 from point2node.core.errors import InputError
-from point2node.engine.calibrating import CALIBRATION
-from point2node.engine.history import training_cost
-from point2node.engine.model_card import ModelCard, Twin
-from point2node.engine.run_folder import RunFolder
-from point2node.engine.weights import read_weights
+from point2node.evaluation.calibration import CALIBRATION
+from point2node.training.history import training_cost
+from point2node.weights.cards import ModelCard, Twin, read_weights
+from point2node.weights.run_folder import RunFolder
 
 FOLDER = Path(__file__).parents[1] / "src/point2node/weights"
 KEPT = ("split", "oa", "macc", "miou", "iou", "accuracy", "ece", "units", "trained_steps", "protocol", "single_vote")

@@ -14,7 +14,7 @@ from importlib import import_module
 from pathlib import Path
 
 from point2node.core.errors import InputError
-from point2node.engine.labelling import Options
+from point2node.inference.labeller import Options
 
 TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "features", "adapt")
 ON_REAL_ROOMS = ("real_rooms", "features", "adapt")

@@ -27,10 +27,10 @@ from experiments.real_rooms import (
     mean_of,
     percent,
 )
-from point2node.engine.evaluation import without_nan
-from point2node.engine.labelling import Options, SceneLabeller
-from point2node.engine.scan_labelling import checksum_of
-from point2node.engine.trained import load_trained
+from point2node.evaluation.evaluate import without_nan
+from point2node.inference.jobs import checksum_of
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.weights.trained import load_trained
 
 ORIGINAL, SELF_TRAINING = "original", "self-training"
 SHARES = {ORIGINAL: 0.0, "batch norm, ¼": 0.25, "batch norm, ½": 0.5, "batch norm, 1": 1.0}

@@ -19,10 +19,10 @@ from experiments.real_rooms import CLASS_FILE, figures_of, kind_folders, percent
 from experiments.running import write_table
 from point2node.core.classes import S3DIS
 from point2node.core.words import SURROUNDINGS, WIDTHS, Feature
-from point2node.data.rooms.generator import generate_room
-from point2node.engine.metrics import Calibration, count_confusion
+from point2node.evaluation.metrics import Calibration, count_confusion
 from point2node.geometry.frames import floor_height
 from point2node.geometry.surroundings import describe_surroundings
+from point2node.rooms.generator import generate_room
 
 ROOMS, SERIES, CELLS_EACH = 100, 21, 8000
 SEEDS, STEPS, BATCH, RATE, HIDDEN = (0, 1), 1200, 2048, 3e-3, 96

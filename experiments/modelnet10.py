@@ -9,7 +9,7 @@ import json
 from pathlib import Path
 
 from experiments.running import calibrate_once, score_once, train_once, write_table
-from point2node.engine.history import training_seconds
+from point2node.training.history import training_seconds
 
 PRESET = "modelnet10_modern"
 SHARED: tuple[str, ...] = (

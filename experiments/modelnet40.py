@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from experiments.running import calibrate_once, score_once, train_once, write_table
-from point2node.engine.history import training_cost
-from point2node.engine.run_folder import RunFolder
+from point2node.training.history import training_cost
+from point2node.weights.run_folder import RunFolder
 
 PRESET = "modelnet40_modern"
 NETWORKS = {"Point2Node": "point2node", "PointCNN (baseline)": "baseline"}

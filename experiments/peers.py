@@ -15,11 +15,11 @@ from benchmarks.measure import alternate
 from experiments.running import score_once, train_once, write_table
 from point2node.core.memory import keep_freed_memory
 from point2node.data.batches import Batch, Sample, make_batch
-from point2node.engine.asking import ask
-from point2node.engine.recipe import build_optimiser, loss_and_weight
-from point2node.engine.run_folder import RunFolder
-from point2node.engine.settings import Settings
-from point2node.engine.trained import Trained, load_trained
+from point2node.inference.asking import ask
+from point2node.training.recipe import build_optimiser, loss_and_weight
+from point2node.weights.run_folder import RunFolder
+from point2node.weights.settings import Settings
+from point2node.weights.trained import Trained, load_trained
 
 NETWORKS = {
     "PointNet": ("model=pointnet", "variant=null", "width=null"),

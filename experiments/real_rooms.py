@@ -29,13 +29,13 @@ from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.own_files import find_own_files
-from point2node.engine.evaluation import without_nan
-from point2node.engine.labelled import LabelledCloud
-from point2node.engine.labelling import Options, SceneLabeller
-from point2node.engine.metrics import Calibration, Counts, Labels, Scores, count_confusion, score
-from point2node.engine.scan_labelling import checksum_of
-from point2node.engine.trained import load_trained
-from point2node.report.qualitative_grid import GridRow, draw_grid
+from point2node.evaluation.evaluate import without_nan
+from point2node.evaluation.metrics import Calibration, Counts, Labels, Scores, count_confusion, score
+from point2node.inference.jobs import checksum_of
+from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.show.qualitative_grid import GridRow, draw_grid
+from point2node.weights.trained import load_trained
 
 CLASS_FILE = "classes.yaml"
 LEFT_OUT = ("board", "clutter")

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from point2node.engine.run_folder import RunFolder
-from point2node.engine.session import refuse_other_settings
-from point2node.engine.settings import MACHINE, load_preset
+from point2node.training.launch import refuse_other_settings
+from point2node.weights.run_folder import RunFolder
+from point2node.weights.settings import MACHINE, load_preset
 
 RESULTS = Path(__file__).parent / "results"
 

@@ -1,7 +1,8 @@
-"""Settings that hold for every test."""
+"""Settings that hold for every test, and one small training that several share."""
 
 import os
 
+import pytest
 from hypothesis import settings
 
 # some virtual machines name bfloat16 instructions that they cannot execute; oneDNN would take them at their word
@@ -12,3 +13,26 @@ import point2node  # noqa: F401  before torch: it sets how OpenMP's threads wait
 # compiled kernels make the first example slow, and a busy machine any other: time is no test here
 settings.register_profile("point2node", deadline=None)
 settings.load_profile("point2node")
+
+
+@pytest.fixture(scope="session")
+def rooms(tmp_path_factory):
+    """Four scenes to learn from, one to choose by, one held out."""
+    from tests.training.stores import write_scenes
+
+    splits = {"train": ("a", "b", "c", "d"), "val": ("e",), "test": ("f",)}
+    return write_scenes(tmp_path_factory.mktemp("rooms") / "store", splits)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory, rooms):
+    """A finished run of two steps; it is not to be changed."""
+    from point2node.cli.progress import SilentWatch
+    from point2node.training.launch import begin
+    from point2node.weights.run_folder import RunFolder
+    from tests.training.stores import ignore, quick
+
+    run = RunFolder(tmp_path_factory.mktemp("runs") / "finished")
+    outcome = begin("tiny", quick(), rooms.path, run, SilentWatch(), ignore)
+    assert outcome.finished
+    return run

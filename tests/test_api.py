@@ -7,13 +7,13 @@ import pytest
 
 import point2node
 from point2node import InputError, Labelled, Labeller, PointCloud, ShapeClassifier
-from point2node.engine.explaining import Explainer
-from point2node.engine.labelling import Options
-from point2node.engine.trained import load_trained
 from point2node.geometry.blocks import BlockRules
+from point2node.inference.explainer import Explainer
+from point2node.inference.labeller import Options
 from point2node.models.pretrained import shipped_weights
-from tests.engine.labellers import write_real_weights
-from tests.engine.stores import random_cloud, write_scenes, write_shapes
+from point2node.weights.trained import load_trained
+from tests.inference.labellers import write_real_weights
+from tests.training.stores import random_cloud, write_scenes, write_shapes
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,9 @@ from typer.main import get_command
 import point2node
 from point2node.cli import main
 from point2node.models.layers import count_parameters
-from point2node.models.point2node.joint import JOINT
-from tests.engine.stores import write_scenes
+from point2node.models.point2node.stages import JOINT
 from tests.local_hub import LocalHub
+from tests.training.stores import write_scenes
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -129,7 +129,7 @@ def test_every_python_block_runs(document, tmp_path, monkeypatch):
 
 def test_the_table_of_objects_is_that_of_the_last_run():
     from benchmarks.objects import RESULTS, markdown
-    from point2node.report.objects import Match
+    from point2node.show.objects import Match
 
     matches = json.loads(RESULTS.read_text())["matches"]
     results = {name: {kind: Match(**counts) for kind, counts in found.items()} for name, found in matches.items()}

@@ -8,11 +8,11 @@ import numpy as np
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
-from point2node.data.files import write
-from point2node.engine.run_folder import RunFolder
-from tests.engine.labellers import write_real_weights
-from tests.engine.stores import quick, write_scenes
+from point2node.formats import write
+from point2node.weights.run_folder import RunFolder
+from tests.inference.labellers import write_real_weights
 from tests.scenarios.test_predict import small_scan
+from tests.training.stores import quick, write_scenes
 
 DOCUMENT = (Path(__file__).parents[1] / "docs/label-your-scan.md").read_text(encoding="utf-8")
 
@@ -24,7 +24,7 @@ def find_commands():
 
 def write_run(path, store):
     """A run folder with weights that were never trained."""
-    from point2node.engine.run_folder import describe_run
+    from point2node.weights.run_folder import describe_run
 
     settings = quick()
     run = RunFolder(path)

@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from point2node.core.errors import InputError
     from point2node.core.point_cloud import PointCloud
     from point2node.data.batches import Collate
-    from point2node.data.files import read, sample_mesh, write
-    from point2node.data.rooms import generate_room
     from point2node.data.samples import RoomBlocks, ShapeClouds
     from point2node.data.store import open_store
-    from point2node.engine.classifying import ShapeClassifier
+    from point2node.formats import read, sample_mesh, write
     from point2node.geometry.coordinates import shift_to_float32
     from point2node.geometry.neighbours import dilated_k_nearest_neighbours
     from point2node.geometry.pyramid import build_pyramid
-    from point2node.models.catalogue import PRESETS, create_model, list_models
+    from point2node.inference.classifier import ShapeClassifier
+    from point2node.models.catalogue import SIZES, create_model, list_models
     from point2node.models.network import Network
     from point2node.models.point2node.network import Point2NodeClassifier, Point2NodeSegmenter
     from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
+    from point2node.rooms import generate_room
 
 _HOMES = {
     "Labelled": "point2node.api",
@@ -47,18 +47,18 @@ _HOMES = {
     "InputError": "point2node.core.errors",
     "PointCloud": "point2node.core.point_cloud",
     "Collate": "point2node.data.batches",
-    "read": "point2node.data.files",
-    "sample_mesh": "point2node.data.files",
-    "write": "point2node.data.files",
-    "generate_room": "point2node.data.rooms",
+    "read": "point2node.formats",
+    "sample_mesh": "point2node.formats",
+    "write": "point2node.formats",
+    "generate_room": "point2node.rooms",
     "RoomBlocks": "point2node.data.samples",
     "ShapeClouds": "point2node.data.samples",
     "open_store": "point2node.data.store",
-    "ShapeClassifier": "point2node.engine.classifying",
+    "ShapeClassifier": "point2node.inference.classifier",
     "shift_to_float32": "point2node.geometry.coordinates",
     "dilated_k_nearest_neighbours": "point2node.geometry.neighbours",
     "build_pyramid": "point2node.geometry.pyramid",
-    "PRESETS": "point2node.models.catalogue",
+    "SIZES": "point2node.models.catalogue",
     "create_model": "point2node.models.catalogue",
     "list_models": "point2node.models.catalogue",
     "Network": "point2node.models.network",
@@ -69,7 +69,7 @@ _HOMES = {
 }
 
 __all__ = [
-    "PRESETS",
+    "SIZES",
     "VARIANTS",
     "Collate",
     "DynamicNodeCorrelation",

@@ -1,6 +1,6 @@
 """The front door: label a scan, look at it and ask why, in a line each.
 
-It lies above the engine, which labels, and the report, which draws, because its results can do both.
+It lies above inference, which labels, and show, which draws, because its results can do both.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from typing import Literal, Unpack, overload
 
 import torch
 
-from point2node.engine.classifying import ShapeClassifier
-from point2node.engine.explaining import Explainer, PointExplanation
-from point2node.engine.input_card import examine_cloud, settle_scale
-from point2node.engine.labelled import LabelledCloud
-from point2node.engine.labelling import Options, Report, SceneLabeller
-from point2node.engine.working import Given, as_device, fetch_trained, open_given
-from point2node.models.hub import HubOptions
-from point2node.report.scene_files import scene_of
-from point2node.report.scene_page import write_scene_page
+from point2node.core.words import Report, unreported
+from point2node.inference.classifier import ShapeClassifier
+from point2node.inference.explainer import Explainer, PointExplanation
+from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.scan_check import examine_cloud, settle_scale
+from point2node.inference.working import Given, as_device, fetch_trained, open_given
+from point2node.models.pretrained import HubOptions
+from point2node.show.scene_files import scene_of
+from point2node.show.scene_page import write_scene_page
 
 Name = str | PathLike[str]
 
@@ -97,7 +98,7 @@ class Labeller(SceneLabeller):
         cloud, name = open_given(scan, limit)
         options, _ = settle_scale(cloud, self, options)
         doubts = tuple(doubt.text for doubt in examine_cloud(cloud, self, options, name).doubts)
-        found = self.label(cloud, options, progress or _keep_quiet, name)
+        found = self.label(cloud, options, progress or unreported, name)
         return Labelled(**vars(found), labeller=self, options=options, name=name, doubts=doubts)
 
 
@@ -129,7 +130,3 @@ def load(
     trained = fetch_trained(name, **hub)
     kind = Labeller if trained.card.task == "segmentation" else ShapeClassifier
     return kind(trained, as_device(device))
-
-
-def _keep_quiet(done: int, total: int, name: str) -> None:
-    """Nobody asked."""

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from matplotlib.image import imread
 
-from point2node.report.scene_page import write_scene_page
-from tests.report.scenes import CHAIR, FLOOR, box_room
+from point2node.show.scene_page import write_scene_page
+from tests.show.scenes import CHAIR, FLOOR, box_room
 
 pytestmark = pytest.mark.slow
 

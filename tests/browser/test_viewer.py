@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import point2node
-from point2node.report.viewer.workbench import Abandoned
+from point2node.show.viewer.workbench import Abandoned
 from tests.browser.viewer_pages import (
     PATIENCE,
     WHY,
@@ -17,7 +17,7 @@ from tests.browser.viewer_pages import (
     visitor_of,
     wait_until_drawn,
 )
-from tests.report.viewer.weights import small_room, tiny_labeller
+from tests.show.viewer.weights import small_room, tiny_labeller
 
 pytest.importorskip("viser", reason="BROWSER TESTS NOT RUN: pip install 'point2node[view]'")
 pytestmark = pytest.mark.slow
@@ -40,7 +40,7 @@ def room(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def viewer(labeller, room):
-    from point2node.report.viewer.app import Viewer
+    from point2node.show.viewer.app import Viewer
 
     running = Viewer(labeller, {room.name: room}, port=0, most_megabytes=1)
     yield running
@@ -227,7 +227,7 @@ class Patient:
 
 
 def test_a_tab_that_is_closed_during_labelling_ends_it_and_the_next_one_is_served(browser, labeller, room):
-    from point2node.report.viewer.app import Viewer
+    from point2node.show.viewer.app import Viewer
 
     patient = Patient(labeller)
     viewer = Viewer(patient, {room.name: room}, port=0)

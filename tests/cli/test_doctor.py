@@ -3,6 +3,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
+from point2node.cli import doctor
 from point2node.cli.main import app
 from tests.data.layouts import (
     write_damaged_s3dis,
@@ -66,3 +67,23 @@ def test_repairs_never_go_into_the_original(tmp_path):
     assert result.exit_code == 2
     assert "a folder outside the data set" in result.stderr
     assert not (tmp_path / "repairs").exists()
+
+
+def test_versions_device_and_threads_are_named():
+    found, missing = doctor.examine_installation()
+    assert missing == []
+    assert {"python", "torch", "numba", "device", "threads"} <= set(found)
+
+
+def test_a_missing_extra_comes_with_the_line_that_installs_it(monkeypatch):
+    monkeypatch.setattr(doctor, "EXTRAS", {"no-such-package": "las"})
+    found, missing = doctor.examine_installation()
+    assert found["no-such-package"] == "not installed (optional); pip install 'point2node[las]'"
+    assert missing == []
+
+
+def test_a_missing_requirement_is_told_apart(monkeypatch):
+    monkeypatch.setattr(doctor, "REQUIRED", ("no-such-package",))
+    found, missing = doctor.examine_installation()
+    assert found["no-such-package"] == "missing; pip install no-such-package"
+    assert missing == ["no-such-package"]

@@ -2,7 +2,7 @@ import json
 
 from typer.testing import CliRunner
 
-from point2node import PRESETS, list_models
+from point2node import SIZES, list_models
 from point2node.cli.main import app
 from point2node.models.catalogue import PEERS
 
@@ -23,7 +23,7 @@ def test_json_is_a_list_of_objects_with_the_promised_keys():
 
 def test_the_table_names_every_preset():
     output = CliRunner().invoke(app, ["models"]).output
-    assert all(preset in output for preset in PRESETS)
+    assert all(preset in output for preset in SIZES)
     assert "11,512,845" in output
 
 

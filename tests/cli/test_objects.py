@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 from point2node.cli.main import app
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
-from point2node.data.files import read, write
-from tests.report.rooms import room
-from tests.report.test_objects import FURNITURE
+from point2node.formats import read, write
+from tests.show.rooms import room
+from tests.show.test_objects import FURNITURE
 
 
 def run(*words):

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from point2node.cli.main import app
 from point2node.core.point_cloud import PointCloud
-from point2node.data.files import write
-from tests.report.rooms import room
-from tests.report.test_floor_plan import DOOR, TABLE, WINDOW
+from point2node.formats import write
+from tests.show.rooms import room
+from tests.show.test_floor_plan import DOOR, TABLE, WINDOW
 
 
 def run(*words):

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
-from point2node.data.locking import alone_in
+from point2node.core.writing import alone_in
 from point2node.data.store import open_store
 from tests.data.layouts import (
     CLASS_FILE,

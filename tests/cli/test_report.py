@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from point2node.cli.main import OneLineErrors
 from point2node.cli.report import report
 from point2node.core.point_cloud import PointCloud
-from point2node.data.files import write
+from point2node.formats import write
 from tests.report.runs import write_evaluation, write_run
-from tests.report.scenes import box_room
+from tests.show.scenes import box_room
 
 app = typer.Typer(cls=OneLineErrors, pretty_exceptions_enable=False, rich_markup_mode=None)
 app.command()(report)

@@ -9,7 +9,7 @@ from point2node.cli.main import app
 from point2node.cli.view import find_scans
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from tests.report.viewer.weights import write_tiny_weights
+from tests.show.viewer.weights import write_tiny_weights
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-from point2node.data.files import write
-from tests.engine.labellers import write_real_weights
+from point2node.formats import write
+from tests.inference.labellers import write_real_weights
 from tests.scenarios.test_predict import small_scan
 
 COMPILING = "compiling kernels, once"

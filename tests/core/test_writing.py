@@ -1,15 +1,18 @@
 """Files appear whole or not at all, and what a killed process left is removed, but nothing else."""
 
+import errno
 import os
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
+from point2node.core import writing
 from point2node.core.errors import InputError
-from point2node.core.writing import SURELY_ABANDONED, TEMPORARY, remove_abandoned, replacing
+from point2node.core.writing import SURELY_ABANDONED, TEMPORARY, alone_in, refusals_named, remove_abandoned, replacing
 
 HALF_WRITTEN = """
 import sys, time
@@ -68,3 +71,65 @@ def test_a_failure_leaves_what_was_there(tmp_path):
 def test_a_folder_that_is_not_there_is_named_in_one_line(tmp_path):
     with pytest.raises(InputError, match="expected a file that can be written"), replacing(tmp_path / "no" / "a.txt"):
         pass
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "a/b.txt"), "a/b.txt: .*found permission denied"),
+        (OSError(errno.ENOSPC, "No space left on device"), "store: .*found no space left on device"),
+        (OSError("10 requested and 3 written"), "store: .*found 10 requested and 3 written"),
+    ],
+)
+def test_what_the_system_refuses_is_named(error, message):
+    with pytest.raises(InputError, match=message), refusals_named(Path("store")):
+        raise error
+
+
+def test_a_closed_pipe_is_no_refusal():
+    with pytest.raises(BrokenPipeError), refusals_named(Path("store")):
+        raise BrokenPipeError
+
+
+HOLD = """
+import sys
+from pathlib import Path
+from point2node.core.writing import alone_in
+with alone_in(Path(sys.argv[1]), wait=False):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_a_second_process_is_refused_in_one_line_and_the_lock_ends_with_its_process(tmp_path):
+    store = tmp_path / "ein Ziel"
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, store], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as holder:
+        assert holder.stdout.readline() == "held\n"
+        with pytest.raises(InputError, match="another 'point2node prepare' at work in it"), alone_in(store, wait=False):
+            pass
+        holder.kill()
+        holder.wait()
+        with alone_in(store, wait=True):
+            assert store.is_dir()
+
+
+def test_a_folder_that_cannot_be_made_is_one_clear_error(tmp_path):
+    (tmp_path / "file").touch()
+    with (
+        pytest.raises(InputError, match="expected a folder that can be made"),
+        alone_in(tmp_path / "file/a", wait=True),
+    ):
+        pass
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked there")
+def test_a_file_system_without_locks_is_no_obstacle(tmp_path, monkeypatch):
+    def refuse(descriptor, operation):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(writing.fcntl, "flock", refuse)
+    with alone_in(tmp_path / "store", wait=False):
+        assert (tmp_path / "store").is_dir()

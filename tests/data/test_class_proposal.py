@@ -8,8 +8,8 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.class_file import read_class_file
 from point2node.data.class_proposal import propose_classes
-from point2node.data.files import write
 from point2node.data.label_sidecar import sidecar_path
+from point2node.formats import write
 from tests.data.layouts import write_own_cloud
 
 

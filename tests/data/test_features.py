@@ -10,7 +10,7 @@ from point2node.data.samples import RoomBlocks
 from point2node.geometry.augment import Augmentation
 from point2node.geometry.blocks import BlockRules
 from point2node.geometry.surroundings import describe_surroundings
-from tests.engine.stores import random_cloud, write_scenes
+from tests.training.stores import random_cloud, write_scenes
 
 EVERYTHING = tuple(WIDTHS)
 SOME = np.array([3, 1, 1, 0])

@@ -12,7 +12,7 @@ def test_rooms_of_all_three_splits_are_listed_and_numbered():
 
 
 def test_only_the_test_split_is_furnished_in_held_out_styles(monkeypatch):
-    import point2node.data.rooms as rooms
+    import point2node.rooms as rooms
 
     asked = {}
     monkeypatch.setattr(rooms, "generate_room", lambda seed, index, *, styles: asked.setdefault(index, styles))

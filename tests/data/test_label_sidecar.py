@@ -31,7 +31,7 @@ def test_a_sidecar_is_read_as_it_is_written(tmp_path):
     labelled = tmp_path / "room.laz"
     sidecar_path(labelled).write_text(json.dumps(CONTENT))
     sidecar = read_sidecar(labelled)
-    assert sidecar.semantic_classes == S3DIS
+    assert sidecar.classes == S3DIS
     assert json.loads(sidecar.model_dump_json()) == CONTENT
     assert sidecar == LabelSidecar(**CONTENT)
 
@@ -41,7 +41,10 @@ def test_a_sidecar_is_read_as_it_is_written(tmp_path):
     [
         ({"format": 2}, "'format': Input should be 1"),
         ({"classes": []}, "'classes': Tuple should have at least 1 item"),
-        ({"classes": [{"name": "a", "value": 0, "colour": [0, 0, 256]}]}, "'classes.0.colour.2': Input should be less"),
+        (
+            {"classes": [{"name": "a", "value": 0, "colour": [0, 0, 256]}]},
+            "'classes.0': Value error, a colour has three",
+        ),
         ({"unlabelled": 12}, "a value of its own for each class and for 'unlabelled', found one twice"),
         ({"protocol": {"deep": {}}}, "'protocol.deep"),
     ],

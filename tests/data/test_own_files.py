@@ -4,10 +4,10 @@ import pytest
 
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.data.files import write
 from point2node.data.own_files import draw_splits, find_own_files
 from point2node.data.preparation import prepare
 from point2node.data.store import open_store
+from point2node.formats import write
 from tests.data.layouts import CLASS_FILE, write_own_cloud, write_ply
 
 

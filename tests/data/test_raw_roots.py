@@ -76,7 +76,7 @@ def test_rooms_have_no_raw_form(tmp_path):
 
 
 def test_generated_rooms_are_made_once_and_kept_by_number_and_seed(cache, monkeypatch):
-    import point2node.data.rooms as rooms
+    import point2node.rooms as rooms
 
     real = rooms.generate_room
     few = lambda seed, index, *, styles: real(seed, index, points=50, styles=styles)  # noqa: E731

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from point2node.core.errors import InputError
-from point2node.data.doctor.s3dis import examine_s3dis
+from point2node.data.doctor import examine_s3dis
 from point2node.data.s3dis import find_s3dis
 from tests.data.layouts import number_lines, write_room, write_s3dis
 

@@ -7,8 +7,7 @@ import pytest
 
 from point2node.core.classes import SCANNET
 from point2node.core.errors import InputError
-from point2node.data.scannet import find_scannet
-from point2node.data.scannet_labels import NYU40_NAMES, from_nyu40
+from point2node.data.scannet import NYU40_NAMES, find_scannet, from_nyu40
 from tests.data.layouts import write_label_map, write_ply, write_scannet_pickles, write_scannet_scene, write_segments
 
 VALUE = {one.name: one.value for one in SCANNET}

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from point2node.core.errors import InputError
-from point2node.geometry.compute_path import ComputePath
 from point2node.geometry.neighbours import dilated_k_nearest_neighbours, k_nearest_neighbours
+from point2node.kernels.switch import ComputePath
 
 both_paths = pytest.mark.parametrize("path", ["cpu", "torch"])
 

@@ -1,22 +1,21 @@
 import pytest
 import torch
 
-from point2node import PRESETS, VARIANTS, Point2NodeClassifier, Point2NodeSegmenter, create_model, list_models
+from point2node import SIZES, VARIANTS, Point2NodeClassifier, Point2NodeSegmenter, create_model, list_models
 from point2node.core.errors import InputError
 from point2node.models.catalogue import MODELS, ONE_TASK, PEERS
 from point2node.models.layers import count_parameters
-from point2node.models.point2node.joint import JOINT
-from point2node.models.point2node.stages import DynamicNodeCorrelation
+from point2node.models.point2node.stages import JOINT, DynamicNodeCorrelation
 
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 
 
 def is_offered(name, preset):
-    return ONE_TASK.get(name, PRESETS[preset].task) == PRESETS[preset].task
+    return ONE_TASK.get(name, SIZES[preset].task) == SIZES[preset].task
 
 
 IN_EVERY_PRESET = pytest.mark.parametrize(
-    ("name", "preset"), [(name, preset) for name in MODELS for preset in PRESETS if is_offered(name, preset)]
+    ("name", "preset"), [(name, preset) for name in MODELS for preset in SIZES if is_offered(name, preset)]
 )
 
 
@@ -33,7 +32,7 @@ def test_the_default_is_the_papers_segmenter():
 def test_a_preset_fixes_task_classes_and_features(name, preset):
     with torch.device("meta"):
         model = create_model(name, preset=preset)
-    size = PRESETS[preset]
+    size = SIZES[preset]
     assert model.task == size.task
     assert model.head.logits.out_features == size.num_classes
     assert model.in_features == size.in_features
@@ -71,16 +70,16 @@ def test_a_dropout_replaces_only_the_last_one(name, preset):
 
 
 @pytest.mark.parametrize(
-    ("name", "preset"), [(name, preset) for name in PEERS for preset in PRESETS if is_offered(name, preset)]
+    ("name", "preset"), [(name, preset) for name in PEERS for preset in SIZES if is_offered(name, preset)]
 )
 def test_a_variant_adds_its_correlations_to_a_network_and_changes_nothing_else(name, preset):
     with torch.device("meta"):
         plain, correlated = (create_model(name, preset=preset, variant=variant) for variant in (None, "point2node"))
-        head = DynamicNodeCorrelation("point2node", plain.node_channels, PRESETS[preset].reduction)
+        head = DynamicNodeCorrelation("point2node", plain.node_channels, SIZES[preset].reduction)
     shapes = {key: tensor.shape for key, tensor in plain.state_dict().items()}
     added = {f"correlation.{key}": tensor.shape for key, tensor in head.state_dict().items()}
     assert {key: tensor.shape for key, tensor in correlated.state_dict().items()} == shapes | added
-    points, (K, _) = PRESETS[preset].points, PRESETS[preset].graph
+    points, (K, _) = SIZES[preset].points, SIZES[preset].graph
     nodes = plain.plan.sizes(points)[plain.node_level]
     assert correlated.macs(points) == plain.macs(points) + head.macs(nodes, K)
 
@@ -89,7 +88,7 @@ def test_every_preset_lists_every_variant_then_every_other_network_without_and_w
     choices = [("point2node", variant) for variant in (*VARIANTS, *JOINT)]
     choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
     assert [(entry.preset, entry.name, entry.variant) for entry in list_models()] == [
-        (preset, *choice) for preset in PRESETS for choice in choices if is_offered(choice[0], preset)
+        (preset, *choice) for preset in SIZES for choice in choices if is_offered(choice[0], preset)
     ]
 
 

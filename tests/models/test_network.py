@@ -7,11 +7,11 @@ import pytest
 import torch
 
 from point2node.core.errors import InputError
+from point2node.geometry.coordinates import room_frame, unit_sphere
 from point2node.geometry.pyramid import build_pyramid
 from point2node.models.catalogue import MODELS, ONE_TASK, PEERS, create_model
-from point2node.models.network import room_frame, unit_sphere
-from point2node.models.peers.gacnet import GacNet
-from point2node.models.point2node.joint import JOINT
+from point2node.models.point2node.stages import JOINT
+from point2node.models.reference.gacnet import GacNet
 from tests.small_networks import random_input, renumber, small_network, small_peer
 
 TASKS = ("segmentation", "classification")

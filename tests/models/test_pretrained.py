@@ -11,12 +11,11 @@ import pytest
 import torch
 
 from point2node.core.errors import InputError
-from point2node.models import hub
 from point2node.models.catalogue import create_model
 from point2node.models.network import Network
 from point2node.models.point2node.design import Design
 from point2node.models.point2node.network import Point2NodeClassifier, Point2NodeSegmenter
-from point2node.models.pretrained import CONFIG, MODEL, README, shipped_file, shipped_weights
+from point2node.models.pretrained import CONFIG, MODEL, README, HubOptions, shipped_file, shipped_weights
 from point2node.models.weights_file import read_tensors, write_tensors
 from tests.local_hub import LocalHub
 from tests.small_networks import small_network
@@ -190,7 +189,7 @@ def test_without_the_library_the_error_says_what_to_install(saved, monkeypatch):
 
 def test_the_real_library_takes_what_it_is_given():
     library = pytest.importorskip("huggingface_hub")
-    download = dict.fromkeys(hub.HubOptions.__annotations__)
+    download = dict.fromkeys(HubOptions.__annotations__)
     inspect.signature(library.snapshot_download).bind("a/b", allow_patterns=[], **download)
     api = library.HfApi
     inspect.signature(api.create_repo).bind(None, "a/b", private=None, exist_ok=True)

@@ -1,6 +1,6 @@
 import pytest
 
-from point2node.models.catalogue import PRESETS, build_point2node
+from point2node.models.catalogue import SIZES, build_point2node
 from point2node.models.sizes import classification_size, segmentation_size, tiny_size, wide_size
 
 
@@ -9,9 +9,9 @@ def test_another_width_gives_what_the_formula_gives_for_it(formula):
     assert formula(8, num_classes=4, in_features=3).with_width(3) == formula(3, num_classes=4, in_features=3)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", SIZES)
 def test_a_preset_of_its_own_width_stays_as_it_is(preset):
-    assert PRESETS[preset].with_width(PRESETS[preset].width) == PRESETS[preset]
+    assert SIZES[preset].with_width(SIZES[preset].width) == SIZES[preset]
 
 
 def test_the_wide_size_has_the_same_weights_and_twice_the_points_at_every_level():

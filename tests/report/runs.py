@@ -2,7 +2,7 @@
 
 import json
 
-from point2node.engine.settings import load_preset
+from point2node.weights.settings import load_preset
 
 CLASSES = ("floor", "wall", "chair")
 PROTOCOL = {

@@ -11,10 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from point2node.report.markdown import to_markdown
 from point2node.report.overview import Report, make_report
-from point2node.report.page import to_page
-from point2node.report.terminal import BORDER, fit, print_report
+from point2node.report.rendering import BORDER, fit, print_report, to_markdown, to_page
 from tests.report.runs import write_evaluation, write_run
 
 EVIL = "<script>alert(1)</script> | **x** \x1b[31m\n# y"

@@ -11,17 +11,17 @@ import torch
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
-from point2node.cli.watching import PlainWatch
+from point2node.cli.progress import PlainWatch
 from point2node.core.classes import S3DIS
-from point2node.data.files import read, write
-from point2node.engine import pseudo_labels
-from point2node.engine.adaptation_report import Agreement
-from point2node.engine.trained import load_trained
-from point2node.engine.weights import write_weights
+from point2node.formats import read, write
 from point2node.models.weights_file import read_tensors
-from tests.engine.labellers import card, write_real_weights
-from tests.engine.stores import write_scenes
+from point2node.training import pseudo_labels
+from point2node.training.adaptation_report import Agreement
+from point2node.weights.cards import write_weights
+from point2node.weights.trained import load_trained
+from tests.inference.labellers import card, write_real_weights
 from tests.scenarios.stores import toy_cloud
+from tests.training.stores import write_scenes
 
 QUICK = ("steps=2", "batch_size=2", "num_workers=0", "log_every=1", "checkpoint_seconds=0.001", "accelerator=cpu")
 GENTLE = ("learning_rate=1e-6", "warmup_steps=0", *QUICK)

@@ -10,9 +10,9 @@ import pytest
 import experiments.running
 from experiments import adapt
 from point2node.core.classes import S3DIS
-from point2node.data.files import write
-from point2node.engine.trained import load_trained
-from tests.engine.labellers import write_real_weights
+from point2node.formats import write
+from point2node.weights.trained import load_trained
+from tests.inference.labellers import write_real_weights
 from tests.scenarios.stores import toy_cloud
 
 

@@ -4,7 +4,7 @@ import pytest
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
-from point2node.data.files import read
+from point2node.formats import read
 
 
 @pytest.mark.slow

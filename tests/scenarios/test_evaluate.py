@@ -12,7 +12,7 @@ from safetensors.numpy import load_file
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
-from point2node.engine.run_folder import RunFolder
+from point2node.weights.run_folder import RunFolder
 from tests.scenarios.stores import QUICK, write_room_store
 
 
@@ -73,7 +73,7 @@ def test_calibrated_weights_decide_alike_and_score_as_calibration_said(run):
 
 @pytest.mark.parametrize(("temperature", "worse"), [(1.0, False), (0.1, True)])
 def test_a_calibration_that_makes_things_worse_is_warned_about(run, monkeypatch, temperature, worse):
-    monkeypatch.setattr("point2node.engine.calibrating.TemperatureSearch.best", temperature)
+    monkeypatch.setattr("point2node.evaluation.calibration.TemperatureSearch.best", temperature)
     result = point2node("calibrate", run)
     assert result.exit_code == 0, result.output
     assert ("warning: the calibration error grew" in result.stderr) == worse

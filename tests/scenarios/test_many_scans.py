@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 from point2node.cli.main import app
 from point2node.core.point_cloud import PointCloud
-from point2node.data.files import read, write
-from tests.engine.labellers import write_real_weights
+from point2node.formats import read, write
+from tests.inference.labellers import write_real_weights
 
 SUMMARIES = ("summary.json", "summary.csv")
 
@@ -91,7 +91,7 @@ def test_a_bug_in_one_scan_is_shown_and_stops_no_other(scans, weights, monkeypat
             raise ZeroDivisionError("ours")
         return read(path)
 
-    monkeypatch.setattr("point2node.engine.scan_labelling.read", broken)
+    monkeypatch.setattr("point2node.inference.jobs.read", broken)
     result = run("predict", "scans/*.ply", "scans/*.npz", "--weights", weights, "--no-report", "--out", "out")
     assert result.exit_code == 1
     assert "Traceback" in result.stderr
@@ -110,7 +110,7 @@ def test_a_scan_that_lacks_memory_is_tried_with_less_and_then_told(scans, weight
             raise MemoryError
         return read(path)
 
-    monkeypatch.setattr("point2node.engine.scan_labelling.read", greedy)
+    monkeypatch.setattr("point2node.inference.jobs.read", greedy)
     words = ("--weights", weights, "--no-report", "--out", "out", "--memory", "8")
     result = run("predict", "scans/a.ply", "scans/c.ply", *words)
     assert result.exit_code == 1
@@ -147,7 +147,7 @@ def test_what_cannot_be_is_refused_before_any_work(scans, weights, monkeypatch):
 
 def test_without_dask_the_line_says_what_to_install(scans, weights, monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    monkeypatch.delitem(sys.modules, "point2node.engine.cluster", raising=False)
+    monkeypatch.delitem(sys.modules, "point2node.inference.cluster", raising=False)
     result = run("predict", "scans", "--weights", weights, "--out", "out", "--workers", "2")
     assert result.exit_code == 2
     assert "pip install 'point2node[cluster]'" in result.stderr

@@ -13,8 +13,8 @@ from typer.testing import CliRunner
 
 from point2node.cli.main import app
 from point2node.core.point_cloud import PointCloud
-from point2node.data.files import read, write
-from tests.engine.labellers import write_real_weights
+from point2node.formats import read, write
+from tests.inference.labellers import write_real_weights
 
 
 def run(*words):
@@ -84,7 +84,7 @@ def test_an_interrupted_run_says_what_is_done_and_leaves_nothing_half_written(he
 
     for name in ("a", "b", "c"):
         write(here / f"{name}.ply", small_scan())
-    monkeypatch.setattr("point2node.engine.scan_labelling.read", interrupted)
+    monkeypatch.setattr("point2node.inference.jobs.read", interrupted)
     result = run("predict", "a.ply", "b.ply", "c.ply", "--weights", weights, "--no-report")
     assert result.exit_code == 130
     assert "stopped; 1 of 3 scans are done, the same command does the others" in result.stderr

@@ -13,7 +13,7 @@ from experiments import features, real_rooms
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
 from point2node.data.class_file import read_class_file
-from tests.engine.labellers import write_real_weights
+from tests.inference.labellers import write_real_weights
 
 NAMES = [one.name for one in S3DIS]
 KINDS = {"handheld": ("flat", "house"), "panoramic": ("office",)}

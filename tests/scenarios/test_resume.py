@@ -9,12 +9,12 @@ import time
 
 import pytest
 
-from point2node.cli.watching import SilentWatch
+from point2node.cli.progress import SilentWatch
 from point2node.core.errors import InputError
-from point2node.engine import session
-from point2node.engine.run_folder import RunFolder
-from point2node.engine.settings import load_preset
-from point2node.engine.training import FINAL_FILES
+from point2node.training import launch
+from point2node.training.loop import FINAL_FILES
+from point2node.weights.run_folder import RunFolder
+from point2node.weights.settings import load_preset
 from tests.scenarios.stores import QUICK
 
 
@@ -39,7 +39,7 @@ def nothing(done, total, name):
 
 def begin(store, out, words=(), watch=None):
     settings = load_preset("tiny", [*QUICK, *words])
-    return session.begin("tiny", settings, store, RunFolder(out), watch or SilentWatch(), nothing)
+    return launch.begin("tiny", settings, store, RunFolder(out), watch or SilentWatch(), nothing)
 
 
 @pytest.mark.parametrize("words", [(), ("ema_decay=0.9", "optimiser=adamw", "gradient_clip=1", "schedule=cosine")])
@@ -50,8 +50,8 @@ def test_a_run_stopped_after_each_step_in_turn_ends_in_the_same_bytes(words, roo
     run = RunFolder(tmp_path / "run")
     for step in range(1, 7):  # each time the step that was not saved is done again, and one more
         with pytest.raises(StoppedError):
-            session.resume(run, None, [], None, StoppingWatch(step), nothing)
-    session.resume(run, "tiny", ["num_workers=1"], None, SilentWatch(), nothing)
+            launch.resume(run, None, [], None, StoppingWatch(step), nothing)
+    launch.resume(run, "tiny", ["num_workers=1"], None, SilentWatch(), nothing)
     for name in FINAL_FILES:
         assert (tmp_path / "run" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
 
@@ -82,7 +82,7 @@ def test_a_full_disk_leaves_the_previous_checkpoint(room_store, tmp_path, monkey
     assert "no space left on device" in str(caught.value)
     assert "The checkpoint of step 3 is whole" in str(caught.value)
     monkeypatch.undo()
-    session.resume(RunFolder(tmp_path / "run"), None, [], None, SilentWatch(), nothing)
+    launch.resume(RunFolder(tmp_path / "run"), None, [], None, SilentWatch(), nothing)
     begin(room_store, tmp_path / "whole", ["validate_every=100"])
     assert (tmp_path / "run" / "last.safetensors").read_bytes() == (
         tmp_path / "whole" / "last.safetensors"

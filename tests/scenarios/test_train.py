@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import point2node
 from point2node.cli.main import app
-from point2node.engine.training import FINAL_FILES
+from point2node.training.loop import FINAL_FILES
 from tests.scenarios.stores import QUICK, toy_cloud
 
 

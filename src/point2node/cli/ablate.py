@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import progress
+from point2node.cli.progress import choose_watch, progress
 from point2node.cli.train import conclude, is_first_process
-from point2node.cli.watching import choose_watch
 from point2node.core.errors import InputError
 from point2node.core.memory import keep_freed_memory
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
-    from point2node.engine.run_folder import RunFolder
+    from point2node.weights.run_folder import RunFolder
 
 
 def ablate(
@@ -33,11 +31,10 @@ def ablate(
     Example: point2node ablate tiny --seeds 0,1 steps=100
     """
     from point2node.cli.report import report as report_runs
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.session import begin_or_resume, default_run
-    from point2node.engine.settings import load_preset
-    from point2node.models.point2node.joint import check_variant
-    from point2node.models.point2node.stages import VARIANTS
+    from point2node.models.point2node.stages import VARIANTS, check_variant
+    from point2node.training.launch import begin_or_resume, default_run
+    from point2node.weights.run_folder import RunFolder
+    from point2node.weights.settings import load_preset
 
     keep_freed_memory()
     chosen = list(VARIANTS) if variants is None else variants.split(",")
@@ -72,13 +69,15 @@ def _read_seeds(text: str) -> list[int]:
 
 def _score_once(run: RunFolder, data: Path | None) -> None:
     """Score the held-out split, unless that was done with the best weights, which need not be there any more."""
-    from point2node.engine.scoring import choose_device, keep_result, open_scored_data, result_of, score_split
-    from point2node.engine.trained import load_trained
+    from point2node.core.documents import parse_json
+    from point2node.evaluation.scoring import keep_result, open_scored_data, result_of, score_split
+    from point2node.inference.asking import choose_device
+    from point2node.weights.trained import load_trained
 
     settings = run.read_settings()
     wanted = {"votes": settings.votes, "rule": settings.rule}
     for file in run.evaluations.glob(f"{settings.test_split}-best-*.json"):
-        result = json.loads(file.read_text(encoding="utf-8"))
+        result = parse_json(file.read_text(encoding="utf-8"))
         if result["trained_steps"] == run.best_step and wanted.items() <= result["protocol"].items():
             return
     trained = load_trained(str(run.path))

@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from point2node.cli.predict import DEFAULT_WEIGHTS, Up
-from point2node.cli.progress import progress
-from point2node.cli.watching import choose_watch
+from point2node.cli.progress import choose_watch, progress
 from point2node.core.memory import keep_freed_memory
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
-    from point2node.engine.adapting import Adapted
-    from point2node.engine.run_folder import RunFolder
+    from point2node.training.adaptation import Adapted
+    from point2node.weights.run_folder import RunFolder
 
 PICTURE = "adapt.png"
 DRAWN = 4
@@ -60,12 +59,12 @@ def adapt(
 
     Example: point2node adapt scans --weights rooms --out runs/adapted
     """
-    from point2node.engine.adaptation_report import tell_change
-    from point2node.engine.adaptation_request import Request
-    from point2node.engine.adapting import adapt as fit
-    from point2node.engine.labelling import Options
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.scans import find_local_scans
+    from point2node.inference.labeller import Options
+    from point2node.inference.scans import find_local_scans
+    from point2node.training.adaptation import adapt as fit
+    from point2node.training.adaptation_report import tell_change
+    from point2node.training.adaptation_request import Request
+    from point2node.weights.run_folder import RunFolder
 
     keep_freed_memory()
     settings = [word for word in words if "=" in word and not Path(word).exists()]
@@ -85,8 +84,8 @@ def adapt(
 
 def _draw(run: RunFolder, adapted: Adapted) -> None:
     """The first scans with their labels before and after, and the curve of the last round."""
-    from point2node.report.curve import SCENES, draw_curve
-    from point2node.report.qualitative_grid import GridRow, draw_grid
+    from point2node.report.curves import SCENES, draw_curve
+    from point2node.show.qualitative_grid import GridRow, draw_grid
 
     before, after = (one.parts(one.labels) for one in (adapted.before, adapted.after))
     rows = []

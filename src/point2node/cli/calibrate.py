@@ -13,7 +13,7 @@ from point2node.cli.progress import progress, tell
 from point2node.core.errors import InputError
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
-    from point2node.engine.trained import Trained
+    from point2node.weights.trained import Trained
 
 
 def calibrate(
@@ -38,16 +38,16 @@ def calibrate(
 
     Example: point2node calibrate runs/tiny-point2node-seed0
     """
-    from point2node.engine.calibrating import (
+    from point2node.evaluation.calibration import (
         CALIBRATION,
         fold_temperature,
         take_back_class_weights,
         twins_calibration,
     )
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.trained import load_trained
-    from point2node.engine.weights import write_weights
-    from point2node.report.reliability import draw_reliability
+    from point2node.report.curves import draw_reliability
+    from point2node.weights.cards import write_weights
+    from point2node.weights.run_folder import RunFolder
+    from point2node.weights.trained import load_trained
 
     if weights is Which.calibrated:
         raise InputError("--weights", expected="weights that are not calibrated yet", found=weights.value)
@@ -85,9 +85,9 @@ def calibrate(
 
 def _take_back_class_weights(trained: Trained) -> dict[str, Any]:
     """Undo the class weights of the training, which follow from the run's own data; returns what was undone."""
-    from point2node.engine.calibrating import take_back_class_weights
-    from point2node.engine.division import class_weights, divide
-    from point2node.engine.scoring import open_scored_data
+    from point2node.evaluation.calibration import take_back_class_weights
+    from point2node.evaluation.scoring import open_scored_data
+    from point2node.evaluation.splits import class_weights, divide
 
     assert trained.settings is not None
     with progress("preparing") as report:
@@ -102,10 +102,11 @@ def _take_back_class_weights(trained: Trained) -> dict[str, Any]:
 def _fit(trained: Trained, data: Path | None, split: str, votes: int | None) -> dict[str, Any]:
     """Find the temperature on held-out data and fold it into the network."""
     from point2node.data.features import tell_missing_colour
-    from point2node.engine.calibrating import calibrate as fit
-    from point2node.engine.division import TRAIN, divide, find_part
-    from point2node.engine.protocol import protocol_of
-    from point2node.engine.scoring import choose_device, is_own_data, open_scored_data
+    from point2node.evaluation.calibration import calibrate as fit
+    from point2node.evaluation.protocol import protocol_of
+    from point2node.evaluation.scoring import is_own_data, open_scored_data
+    from point2node.evaluation.splits import TRAIN, divide, find_part
+    from point2node.inference.asking import choose_device
 
     assert trained.settings is not None
     with progress("preparing") as report:

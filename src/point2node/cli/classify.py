@@ -31,9 +31,9 @@ def classify(
 
     Example: point2node classify chair.off
     """
-    from point2node.engine.classifying import ShapeClassifier
-    from point2node.engine.trained import load_trained
-    from point2node.geometry.compiling import compiling_announced
+    from point2node.inference.classifier import ShapeClassifier
+    from point2node.kernels.compiling import compiling_announced
+    from point2node.weights.trained import load_trained
 
     classifier = ShapeClassifier(load_trained(weights))
     found = {}

@@ -11,8 +11,8 @@ from point2node.cli.progress import progress, say_compiling
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.core.point_cloud import PointCloud
-    from point2node.engine.trained import Trained
-    from point2node.report.scene import LabelledScene
+    from point2node.show.scene import LabelledScene
+    from point2node.weights.trained import Trained
 
 WEIGHTS = "rooms"
 SEED = 20_260  # of no data set that is trained on
@@ -32,14 +32,14 @@ def demo(
 
     Example: point2node demo --out out
     """
-    from point2node.data.files import write
-    from point2node.engine.labelling import SceneLabeller
-    from point2node.engine.scan_labelling import make_folder
-    from point2node.engine.trained import load_trained
-    from point2node.geometry.compiling import compiling_announced
-    from point2node.report.scene_files import read_scene
-    from point2node.report.scene_page import write_scene_page
-    from point2node.report.stills import write_stills
+    from point2node.formats import write
+    from point2node.inference.jobs import make_folder
+    from point2node.inference.labeller import SceneLabeller
+    from point2node.kernels.compiling import compiling_announced
+    from point2node.show.scene_files import read_scene
+    from point2node.show.scene_page import write_scene_page
+    from point2node.show.stills import write_stills
+    from point2node.weights.trained import load_trained
 
     make_folder(out)
     trained = load_trained(weights)
@@ -64,7 +64,7 @@ def demo(
 
 def demo_room(number: int) -> PointCloud:
     """One of the rooms to look at, with labels: whole ones, ceiling included, as tripods give them."""
-    from point2node.data.rooms import RoomSettings, generate_room
+    from point2node.rooms import RoomSettings, generate_room
 
     settings = RoomSettings(scanners=("panoramic",))
     return generate_room(SEED, number, points=POINTS, styles="held_out", settings=settings)
@@ -76,7 +76,7 @@ def _print_scores(scene: LabelledScene, trained: Trained) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from point2node.report.scene_scores import score_scene
+    from point2node.show.scene import score_scene
 
     scored = score_scene(scene)
     assert scored is not None  # a generated room knows its truth

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import platform
 from enum import StrEnum
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from point2node._version import __version__
 from point2node.core.errors import InputError
 
-if TYPE_CHECKING:  # numpy is imported by the command itself: --help stays quick
-    from point2node.data.doctor.findings import Diagnosis
+if TYPE_CHECKING:
+    from point2node.data.doctor import Diagnosis
 
 
 class Patient(StrEnum):
@@ -41,7 +45,7 @@ def doctor(
         return
     if root is None:
         raise InputError("ROOT", expected=f"the folder of {dataset.value}", found="none")
-    from point2node.data.refusals import refusals_named
+    from point2node.core.writing import refusals_named
 
     with refusals_named(repair or root):
         diagnosis = _examine(dataset, root, repair, workers)
@@ -55,7 +59,7 @@ def doctor(
 
 def _examine(dataset: Patient, root: Path, repair: Path | None, workers: int | None) -> Diagnosis:
     if dataset is Patient.s3dis:
-        from point2node.data.doctor.s3dis import examine_s3dis
+        from point2node.data.doctor import examine_s3dis
 
         if repair is not None and repair.resolve().is_relative_to(root.resolve()):
             raise InputError("--repair", expected="a folder outside the data set", found=str(repair))
@@ -63,10 +67,10 @@ def _examine(dataset: Patient, root: Path, repair: Path | None, workers: int | N
     if repair is not None:
         raise InputError("--repair", expected="s3dis, the data set with known repairs", found=dataset.value)
     if dataset is Patient.scannet:
-        from point2node.data.doctor.scannet import examine_scannet
+        from point2node.data.doctor import examine_scannet
 
         return examine_scannet(root, workers=workers)
-    from point2node.data.doctor.modelnet import examine_modelnet
+    from point2node.data.doctor import examine_modelnet
 
     return examine_modelnet(root, workers=workers)
 
@@ -86,7 +90,6 @@ def _print_diagnosis(diagnosis: Diagnosis, root: Path, repair: Path | None) -> N
 
 
 def _print_installation(as_json: bool) -> None:
-    from point2node.data.doctor.installation import examine_installation
 
     found, missing = examine_installation()
     if as_json:
@@ -96,3 +99,42 @@ def _print_installation(as_json: bool) -> None:
             print(f"{name}: {value}")
     if missing:
         raise typer.Exit(code=1)
+
+
+REQUIRED = (
+    "numpy", "torch", "numba", "lightning-fabric", "matplotlib", "pydantic", "pyyaml", "rich", "safetensors",
+    "tensorboardX", "typer",
+)  # fmt: skip
+EXTRAS = {"h5py": "h5", "laspy": "las", "lazrs": "las", "pye57": "e57", "trimesh": "mesh"}
+
+
+def examine_installation() -> tuple[dict[str, Any], list[str]]:
+    """What is there, by name, and what the package cannot do without but is missing."""
+    found: dict[str, Any] = {"point2node": __version__, "python": platform.python_version()}
+    missing = [package for package in REQUIRED if _version(package) is None]
+    found |= {package: _version(package) or f"missing; pip install {package}" for package in REQUIRED}
+    if "torch" not in missing:
+        import torch
+
+        found["device"] = _device()
+        found["threads"] = f"{torch.get_num_threads()} of {os.cpu_count()} cores"
+    for package, extra in EXTRAS.items():
+        found[package] = _version(package) or f"not installed (optional); pip install 'point2node[{extra}]'"
+    return found, missing
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _device() -> str:
+    import torch
+
+    if torch.cuda.is_available():
+        return f"cuda ({torch.cuda.get_device_name()})"
+    if torch.backends.mps.is_available():
+        return "mps"
+    return f"cpu ({platform.machine()})"

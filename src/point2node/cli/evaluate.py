@@ -13,7 +13,7 @@ from point2node.cli.progress import progress, tell
 from point2node.core.errors import InputError
 
 if TYPE_CHECKING:  # pydantic is imported by the command itself: --help stays quick
-    from point2node.engine.settings import Rule
+    from point2node.weights.settings import Rule
 
 
 class VoteRule(StrEnum):
@@ -48,16 +48,16 @@ def evaluate(
     """
     from point2node.core.writing import check_writable, replacing
     from point2node.data.features import tell_missing_colour
-    from point2node.engine.scoring import (
+    from point2node.evaluation.scoring import (
         check_six_folds,
-        choose_device,
         keep_result,
         open_scored_data,
         pool_folds,
         result_of,
         score_split,
     )
-    from point2node.engine.trained import load_trained
+    from point2node.inference.asking import choose_device
+    from point2node.weights.trained import load_trained
 
     if len(runs) > 1 and not six_fold:
         raise InputError("RUN", expected="one run, or six with --six-fold", found=str(len(runs)))

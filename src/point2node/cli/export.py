@@ -28,8 +28,8 @@ def export(
 
     Example: point2node export rooms --format onnx --out rooms.onnx
     """
-    from point2node.engine.exporting import export_onnx
-    from point2node.engine.trained import load_trained
+    from point2node.inference.exporting import export_onnx
+    from point2node.weights.trained import load_trained
 
     if out is not None and out.suffix.lower() != f".{format.value}":
         raise InputError("--out", expected=f"a file that ends in .{format.value}", found=str(out))

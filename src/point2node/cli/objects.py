@@ -31,12 +31,12 @@ def objects(
 
     Example: point2node objects labelled/scan_labelled.ply
     """
-    from point2node.data.files import read
-    from point2node.engine.scan_labelling import make_folder
-    from point2node.report.object_files import write_objects
-    from point2node.report.objects import find_objects, match_objects
-    from point2node.report.planes import find_planes
-    from point2node.report.scene_files import read_scene_in_metres
+    from point2node.formats import read
+    from point2node.inference.jobs import make_folder
+    from point2node.show.object_files import write_objects
+    from point2node.show.objects import find_objects, match_objects
+    from point2node.show.planes import find_planes
+    from point2node.show.scene_files import read_scene_in_metres
 
     scene = read_scene_in_metres(labelled, truth, classes)
     instances = None if truth is None else read(truth).instance

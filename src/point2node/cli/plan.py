@@ -25,9 +25,9 @@ def plan(
     Example: point2node plan labelled/scan_labelled.ply --out plan.svg --out plan.dxf
     """
     from point2node.core.writing import check_writable
-    from point2node.report.floor_plan import draw_plan
-    from point2node.report.plan_files import WRITERS, write_plan
-    from point2node.report.scene_files import read_scene_in_metres
+    from point2node.show.floor_plan import draw_plan
+    from point2node.show.plan_files import WRITERS, write_plan
+    from point2node.show.scene_files import read_scene_in_metres
 
     targets = out or [labelled.with_name(f"{labelled.stem}_plan.svg")]
     for target in targets:

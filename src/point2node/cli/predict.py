@@ -21,7 +21,7 @@ from point2node.core.words import as_text
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.cli.scan_work import Outcome, Work
     from point2node.data.remote import Place
-    from point2node.engine.scans import Job, Shard
+    from point2node.inference.scans import Job, Shard
 
     Outcomes = Generator[tuple[int, Outcome], None, None]
     """The place of each scan in the list, and what became of it."""
@@ -136,11 +136,11 @@ def predict(
 
     from point2node.cli.scan_work import Work
     from point2node.data.remote import place_of
-    from point2node.engine.labelling import Options, SceneLabeller
-    from point2node.engine.norm_statistics import NORM_SHARE
-    from point2node.engine.output_rules import output_rules
-    from point2node.engine.scans import find_jobs, read_shard
-    from point2node.engine.trained import load_trained
+    from point2node.inference.labeller import Options, SceneLabeller
+    from point2node.inference.norm_statistics import NORM_SHARE
+    from point2node.inference.output_rules import output_rules
+    from point2node.inference.scans import find_jobs, read_shard
+    from point2node.weights.trained import load_trained
 
     if memory is not None and not math.isfinite(memory):
         raise InputError("--memory", expected="a number of GB", found=str(memory))
@@ -165,8 +165,8 @@ def predict(
 
 def _label_one(work: Work, job: Job, folder: Place) -> None:
     from point2node.cli.scan_work import label_and_draw
-    from point2node.engine.scan_labelling import results_folder
-    from point2node.geometry.compiling import compiling_announced
+    from point2node.inference.jobs import results_folder
+    from point2node.kernels.compiling import compiling_announced
 
     with _stopping_told(Counter(), 1), results_folder(folder, [job]), compiling_announced(say_compiling):
         label_and_draw(work, job, _say, print, _bar)
@@ -174,8 +174,8 @@ def _label_one(work: Work, job: Job, folder: Place) -> None:
 
 def _label_many(work: Work, jobs: Sequence[Job], folder: Place, address: str | None, shard: Shard | None) -> None:
     """Label scans here or on a cluster; what fails is told and noted, and the others go on."""
-    from point2node.engine.scan_labelling import results_folder
-    from point2node.engine.summary import Row, Summary
+    from point2node.inference.jobs import results_folder
+    from point2node.inference.summary import Row, Summary
 
     jobs = jobs if shard is None else shard.take(jobs)
     counts: Counter[str] = Counter()
@@ -206,7 +206,7 @@ def _label_many(work: Work, jobs: Sequence[Job], folder: Place, address: str | N
 def _in_turn(work: Work, jobs: Sequence[Job]) -> Outcomes:
     """Label one scan after the other in this process."""
     from point2node.cli.scan_work import label_here
-    from point2node.geometry.compiling import compiling_announced
+    from point2node.kernels.compiling import compiling_announced
 
     with compiling_announced(say_compiling):
         for place, job in enumerate(jobs):
@@ -219,7 +219,7 @@ def _on_cluster(work: Work, jobs: Sequence[Job], address: str) -> Outcomes:
     from point2node.cli.scan_work import Outcome, label_on_worker
 
     try:
-        from point2node.engine.cluster import ClusterLostError, Failure, connected, spread
+        from point2node.inference.cluster import ClusterLostError, Failure, connected, spread
     except ModuleNotFoundError as error:
         raise InputError(
             "--cluster, --workers",
@@ -227,7 +227,7 @@ def _on_cluster(work: Work, jobs: Sequence[Job], address: str) -> Outcomes:
             found=f"no {error.name}",
             remedy="Run: pip install 'point2node[cluster]'",
         ) from error
-    from point2node.engine.scan_labelling import remove_unfinished
+    from point2node.inference.jobs import remove_unfinished
 
     try:
         with connected(address, work.options.memory) as cluster, progress("labelling", seconds=2.0) as watch:

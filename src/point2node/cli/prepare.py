@@ -68,8 +68,8 @@ def prepare(
 
     Example: point2node prepare s3dis Stanford3dDataset_v1.2_Aligned_Version --out stores/s3dis
     """
+    from point2node.core.writing import refusals_named
     from point2node.data.preparation import prepare as prepare_store
-    from point2node.data.refusals import refusals_named
 
     _refuse_strangers(
         dataset,

@@ -71,7 +71,7 @@ def report(
 
 def _is_scan(arguments: list[str]) -> bool:
     """Whether the arguments are labelled scans; scans and runs do not mix: their reports have nothing in common."""
-    from point2node.data.files import READABLE
+    from point2node.formats import READABLE
 
     scans = [one for one in arguments if Path(one).suffix.lower() in READABLE and not Path(one).is_dir()]
     if scans and len(scans) < len(arguments):
@@ -87,8 +87,8 @@ def _report_scans(
         if given and len(given) != len(paths):
             raise InputError(option, expected=f"one for each of {len(paths)} scans", found=str(len(given)))
     page = _scan_target(paths, out)
-    from point2node.report.qualitative_grid import draw_grid, row_of
-    from point2node.report.scene_files import read_scene
+    from point2node.show.qualitative_grid import draw_grid, row_of
+    from point2node.show.scene_files import read_scene
 
     scenes = [read_scene(path, truth, classes) for path, truth in zip_longest(paths, truths)]
     others = [read_scene(path, None, classes) for path in baselines]
@@ -97,8 +97,8 @@ def _report_scans(
         draw_grid(rows, scenes[0].classes, page)
         print(f"written: {page}, {len(rows)} scans beside each other")
         return
-    from point2node.report.scene_page import write_scene_page
-    from point2node.report.stills import write_stills
+    from point2node.show.scene_page import write_scene_page
+    from point2node.show.stills import write_stills
 
     write_scene_page(scenes[0], page)
     pictures = write_stills(scenes[0], page) if stills else []
@@ -128,7 +128,7 @@ def _report_runs(runs: list[str], html: bool, as_json: bool, out: Path | None) -
     else:
         from rich.console import Console
 
-        from point2node.report.terminal import print_report
+        from point2node.report.rendering import print_report
 
         print_report(made, Console())
     if target is not None:
@@ -148,8 +148,7 @@ def _target(html: bool, out: Path | None) -> Path | None:
 
 def _write(made: Report, target: Path) -> None:
     from point2node.core.writing import replacing
-    from point2node.report.markdown import to_markdown
-    from point2node.report.page import to_page
+    from point2node.report.rendering import to_markdown, to_page
 
     match target.suffix.lower():
         case ".html":

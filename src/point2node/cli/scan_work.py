@@ -13,11 +13,8 @@ from pathlib import Path
 from point2node.core.errors import InputError, is_interruption
 from point2node.core.memory import memory_limit, memory_limited, ran_out_of_memory
 from point2node.core.point_cloud import PointCloud
-from point2node.core.words import as_text
-from point2node.engine.labelled import LabelledCloud
-from point2node.engine.labelling import Options, Report, SceneLabeller
-from point2node.engine.output_rules import OutputRules
-from point2node.engine.scan_labelling import (
+from point2node.core.words import Report, as_text, unreported
+from point2node.inference.jobs import (
     MOST_TRIES,
     OUT_OF_MEMORY,
     brought_here,
@@ -28,8 +25,11 @@ from point2node.engine.scan_labelling import (
     request_of,
     rounding_of,
 )
-from point2node.engine.scans import Job
-from point2node.engine.trained import Trained
+from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.output_rules import OutputRules
+from point2node.inference.scans import Job
+from point2node.weights.trained import Trained
 
 Watch = Callable[[], AbstractContextManager[Report]]
 """Opens what shows how far the labelling of a scan is."""
@@ -155,14 +155,14 @@ def label_on_worker(work: Work, job: Job, tries: int) -> Outcome:
 
 @contextmanager
 def _unwatched() -> Iterator[Report]:
-    yield lambda done, total, name: None
+    yield unreported
 
 
 def _draw(target: Path, cloud: PointCloud | None = None) -> Path:
     """The page and the stills of a labelled scan, which is read again if it is not at hand."""
-    from point2node.report.scene_files import read_scene
-    from point2node.report.scene_page import write_scene_page
-    from point2node.report.stills import write_stills
+    from point2node.show.scene_files import read_scene
+    from point2node.show.scene_page import write_scene_page
+    from point2node.show.stills import write_stills
 
     page = target.with_suffix(".html")
     scene = read_scene(target, cloud=cloud)

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import progress
-from point2node.cli.watching import choose_watch
+from point2node.cli.progress import choose_watch, progress
 from point2node.core.errors import InputError
 from point2node.core.memory import keep_freed_memory
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.training import Outcome
+    from point2node.training.loop import Outcome
+    from point2node.weights.run_folder import RunFolder
 
 AREAS = range(1, 7)
 
@@ -47,7 +46,7 @@ def train(
     if resume is not None and (out is not None or all_areas):
         raise InputError("--resume", expected="a run folder alone", found="--out or --all-areas as well")
     if resume is None and preset is None:
-        from point2node.engine.settings import preset_names
+        from point2node.weights.settings import preset_names
 
         raise InputError("PRESET", expected="one of " + ", ".join(preset_names()), found="none")
     if all_areas:
@@ -71,9 +70,9 @@ def is_first_process() -> bool:
 
 
 def _begin(preset: str, overrides: list[str], data: Path | None, out: Path | None) -> None:
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.session import begin, default_run
-    from point2node.engine.settings import load_preset
+    from point2node.training.launch import begin, default_run
+    from point2node.weights.run_folder import RunFolder
+    from point2node.weights.settings import load_preset
 
     settings = load_preset(preset, overrides)
     run = RunFolder(out or default_run(preset, settings))
@@ -83,8 +82,8 @@ def _begin(preset: str, overrides: list[str], data: Path | None, out: Path | Non
 
 
 def _resume(path: Path, preset: str | None, overrides: list[str], data: Path | None) -> None:
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.session import resume
+    from point2node.training.launch import resume
+    from point2node.weights.run_folder import RunFolder
 
     run = RunFolder(path)
     with progress("preparing") as report:
@@ -93,9 +92,9 @@ def _resume(path: Path, preset: str | None, overrides: list[str], data: Path | N
 
 
 def _train_areas(preset: str, overrides: list[str], data: Path | None, out: Path | None) -> None:
-    from point2node.engine.run_folder import RunFolder
-    from point2node.engine.session import begin_or_resume, default_run
-    from point2node.engine.settings import load_preset
+    from point2node.training.launch import begin_or_resume, default_run
+    from point2node.weights.run_folder import RunFolder
+    from point2node.weights.settings import load_preset
 
     if any(word.startswith("test_area=") for word in overrides):
         raise InputError("--all-areas", expected="no test_area: every area is held out in turn", found="one")
@@ -113,7 +112,7 @@ def conclude(run: RunFolder, outcome: Outcome | None) -> None:
     """Draw the curve and say in one line how the training ended."""
     if not is_first_process():
         return
-    from point2node.report.curve import SCENES, SHAPES, draw_curve
+    from point2node.report.curves import SCENES, SHAPES, draw_curve
 
     if outcome is not None or not run.curve.is_file():
         figures = SHAPES if run.read_card().task == "classification" else SCENES

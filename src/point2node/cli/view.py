@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event
 from typing import Annotated
@@ -34,14 +35,12 @@ def view(
 
     Example: point2node view room.ply --weights runs/tiny-point2node-seed0
     """
-    from point2node.report.viewer.library import check_library
-
     check_library()
-    from point2node.engine.interruption import noted_interruptions
-    from point2node.engine.labelling import Options, SceneLabeller
-    from point2node.engine.trained import load_trained
-    from point2node.report.viewer.app import Viewer, check_host
-    from point2node.report.viewer.door import LOOPBACK
+    from point2node.inference.labeller import Options, SceneLabeller
+    from point2node.show.viewer.app import Viewer, check_host
+    from point2node.show.viewer.door import LOOPBACK
+    from point2node.training.interruption import noted_interruptions
+    from point2node.weights.trained import load_trained
 
     check_options(scale, up)
     check_host(host)
@@ -86,7 +85,7 @@ def check_options(scale: float | None, up: str) -> None:
 
 def find_scans(path: Path) -> dict[str, Path]:
     """The scan, or the scans in a folder, by the names under which they are shown."""
-    from point2node.data.files import READABLE
+    from point2node.formats import READABLE
 
     if path.is_file():
         if path.suffix.lower() not in READABLE:
@@ -98,3 +97,14 @@ def find_scans(path: Path) -> dict[str, Path]:
     if not found:
         raise InputError(path, expected="a folder with scans", found="no file of a readable format")
     return {file.name: file for file in found}
+
+
+def check_library() -> None:
+    """Refuse to go on without viser, with the line that installs it."""
+    if find_spec("viser") is None:
+        raise InputError(
+            "point2node view",
+            expected="the library viser to be installed",
+            found="none",
+            remedy="Run: pip install 'point2node[view]'",
+        )

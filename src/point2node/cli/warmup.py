@@ -28,13 +28,13 @@ def warmup(
 
     Example: point2node warmup
     """
-    from point2node.data.files import read, write
-    from point2node.engine.input_card import examine_cloud
-    from point2node.engine.labelling import Options, SceneLabeller
-    from point2node.engine.trained import load_trained
-    from point2node.geometry.compiling import compiling_announced
-    from point2node.report.scene_files import read_scene
-    from point2node.report.scene_page import to_scene_page
+    from point2node.formats import read, write
+    from point2node.inference.labeller import Options, SceneLabeller
+    from point2node.inference.scan_check import examine_cloud
+    from point2node.kernels.compiling import compiling_announced
+    from point2node.show.scene_files import read_scene
+    from point2node.show.scene_page import to_scene_page
+    from point2node.weights.trained import load_trained
 
     start = time.monotonic()
     labeller = SceneLabeller(load_trained(weights))

@@ -1,13 +1,27 @@
-"""JSON and YAML that anybody may have written: what is nested too deeply is a ValueError, like other damage."""
+"""Documents that anybody may have written: JSON and YAML, read strictly and with what is wrong said in one line.
+
+What is nested too deeply is a ValueError, like other damage.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from pathlib import Path
+from typing import Any, TypeVar
 
 import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from point2node.core.errors import InputError
 
 TOO_DEEP = "nested too deeply"
+Model = TypeVar("Model", bound=BaseModel)
+
+
+class Strict(BaseModel):
+    """Nothing unknown, nothing changed later."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def parse_json(text: str | bytes) -> Any:
@@ -24,3 +38,26 @@ def parse_yaml(text: str) -> Any:
         return yaml.safe_load(text)
     except RecursionError as error:
         raise ValueError(TOO_DEEP) from error
+
+
+def read_json(path: Path, model: type[Model], what: str, remedy: str = "") -> Model:
+    """A JSON file as ``model``; the first thing that is wrong with it is said in one line."""
+    try:
+        return model.model_validate_json(path.read_bytes())
+    except OSError as error:
+        raise InputError(path, expected=what, found=(error.strerror or str(error)).lower(), remedy=remedy) from error
+    except ValidationError as error:
+        place, message = first_fault(error)
+        found = f"{place!r}: {message}" if place else message
+        raise InputError(path, expected=what, found=" ".join(found.split()), remedy=remedy) from error
+
+
+def first_fault(error: ValidationError) -> tuple[str, str]:
+    """Where the first thing is that is wrong, such as "classes.0.name", and what it is."""
+    first = error.errors(include_url=False)[0]
+    return ".".join(str(part) for part in first["loc"]), first["msg"]
+
+
+def dump_json(model: BaseModel) -> str:
+    """The model as the one text that stands for it."""
+    return json.dumps(model.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import MappingProxyType
 from typing import Literal
 
@@ -13,6 +14,13 @@ WIDTHS: MappingProxyType[Feature, int] = MappingProxyType(
 COLOURS: tuple[Feature, ...] = ("rgb", "relative_rgb")
 SURROUNDINGS: tuple[Feature, ...] = ("shape", "column", "boundary", "segment")
 """Those that are made of a whole scan, not of single points."""
+
+Report = Callable[[int, int, str], None]
+"""Told how far long work is: how much is done, how much there is, and the name of what is worked on."""
+
+
+def unreported(done: int, total: int, name: str) -> None:
+    """Nobody asked how far the work is."""
 
 
 def as_text(name: str) -> str:

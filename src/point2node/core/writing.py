@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import time
@@ -82,3 +83,52 @@ def check_writable(path: Path) -> None:
 def reason(error: OSError) -> str:
     """What the operating system says, in its own words."""
     return (error.strerror or str(error)).lower()
+
+
+@contextmanager
+def refusals_named(place: Path) -> Iterator[None]:
+    """A file or folder that cannot be read or written becomes an InputError; ``place`` stands in for one unnamed."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise  # nobody reads what is printed any more
+    except OSError as error:
+        where = str(error.filename or place)
+        found = (error.strerror or str(error)).lower()
+        raise InputError(where, expected="a place that can be read and written", found=found) from error
+
+
+try:
+    import fcntl
+except ModuleNotFoundError:  # Windows, where folders cannot be locked: two writers there are not noticed
+    fcntl = None  # type: ignore[assignment]
+
+
+@contextmanager
+def alone_in(folder: Path, *, wait: bool, command: str = "prepare") -> Iterator[None]:
+    """Make ``folder`` and lock it; while another ``command`` has it, wait or refuse. A killed process loses it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        found = (error.strerror or str(error)).lower()
+        raise InputError(folder, expected="a folder that can be made", found=found) from error
+    if fcntl is None:
+        yield
+        return
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        except BlockingIOError as error:
+            raise InputError(
+                folder,
+                expected="a folder that nothing else writes to",
+                found=f"another 'point2node {command}' at work in it",
+                remedy="Wait until it has finished, or choose another --out.",
+            ) from error
+        except OSError as error:
+            if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP):
+                raise  # some network file systems have no locks: two writers there are not noticed
+        yield
+    finally:
+        os.close(lock)

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from point2node.core.errors import InputError
+from point2node.core.words import Report
 from point2node.core.writing import replacing
-from point2node.data.files import read
 from point2node.data.label_sidecar import read_sidecar
 from point2node.data.own_files import find_clouds
+from point2node.formats import read
 
 MOST = 255
 """Values: more are numbers of objects, not classes."""
@@ -47,7 +47,7 @@ class Found:
     ignored: set[int] = field(default_factory=set)
 
 
-def propose_classes(root: Path, target: Path, report: Callable[[int, int, str], None]) -> Found:
+def propose_classes(root: Path, target: Path, report: Report) -> Found:
     """Write a class file with every value that the clouds under ``root`` have; what is there already is kept."""
     if target.exists():
         raise InputError(target, expected="a new file", found="one that exists", remedy="Move it, or name another one.")

@@ -28,6 +28,6 @@ def list_rooms(count: int, seed: int = 0) -> Dataset:
 
 def generate(name: str, split: str, seed: int, index: int, skip_damaged: bool) -> Iterator[Scene]:
     """One room."""
-    from point2node.data.rooms import generate_room
+    from point2node.rooms import generate_room
 
     yield Scene(name, split, generate_room(seed, index, styles="held_out" if split == "test" else "train"))

@@ -6,29 +6,30 @@ import json
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from point2node.core.classes import SemanticClass
+from point2node.core.documents import first_fault
 from point2node.core.errors import InputError
 
 Text = Annotated[str, StringConstraints(max_length=2000)]
 Scalar = bool | int | float | Text | None
-Channel = Annotated[int, Field(ge=0, le=255)]
 Count = Annotated[int, Field(ge=0)]
-
+LONGEST_NAME = 200
 
 UNFINISHED = {"unfinished": True}
 """What stands in the file while its cloud is being replaced, and after a kill at that moment."""
 
 
-class ListedClass(BaseModel):
-    """One class of the list."""
+def _check_class(one: SemanticClass) -> SemanticClass:
+    if not 1 <= len(one.name) <= LONGEST_NAME:
+        raise ValueError(f"the name of a class has 1 to {LONGEST_NAME} characters")
+    if not all(0 <= channel <= 255 for channel in one.colour):
+        raise ValueError("a colour has three numbers from 0 to 255")
+    return one
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
 
-    name: Annotated[str, StringConstraints(min_length=1, max_length=200)]
-    value: int
-    colour: tuple[Channel, Channel, Channel]
+CheckedClass = Annotated[SemanticClass, AfterValidator(_check_class)]
 
 
 class LabelSidecar(BaseModel):
@@ -41,7 +42,9 @@ class LabelSidecar(BaseModel):
     """The version that labelled the cloud."""
     input: Text
     weights: Text
-    classes: Annotated[tuple[ListedClass, ...], Field(min_length=1, max_length=255)]
+    classes: Annotated[
+        tuple[Annotated[SemanticClass, AfterValidator(_check_class)], ...], Field(min_length=1, max_length=255)
+    ]
     unlabelled: int = 255
     """The value of points that have no label."""
     points: Count
@@ -50,11 +53,6 @@ class LabelSidecar(BaseModel):
     """Of a text file that does not name its columns: what they are."""
     protocol: dict[Text, Scalar] = {}
     settings: dict[Text, Scalar] = {}
-
-    @property
-    def semantic_classes(self) -> tuple[SemanticClass, ...]:
-        """The classes as the rest of the program has them."""
-        return tuple(SemanticClass(one.name, one.value, one.colour) for one in self.classes)
 
 
 def sidecar_path(labelled: Path) -> Path:
@@ -82,9 +80,8 @@ def read_sidecar(labelled: Path) -> LabelSidecar | None:
     except OSError as error:
         raise InputError(path, expected=expected, found=(error.strerror or str(error)).lower()) from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        found = " ".join(f"{place!r}: {first['msg']}".split()) if place else first["msg"]
+        place, message = first_fault(error)
+        found = " ".join(f"{place!r}: {message}".split()) if place else message
         raise InputError(path, expected=expected, found=found) from error
     values = [one.value for one in sidecar.classes]
     if len({*values, sidecar.unlabelled}) <= len(values):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +10,10 @@ from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import StringConstraints, ValidationError
 
 from point2node.core.classes import SemanticClass
-from point2node.core.documents import parse_json
+from point2node.core.documents import Strict, first_fault, parse_json
 from point2node.core.errors import InputError
 
 FORMAT = 1
@@ -23,12 +22,6 @@ UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f]')
 FIELD = "field."  # before the name of an array that is a further field of a cloud
 TOLD = 5  # notes: a data set may have hundreds
 LONGEST_NAME = 200  # bytes; file systems take 255, and more is added to it
-
-
-class Strict(BaseModel):
-    """Nothing unknown, nothing changed later."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 class LostLine(Strict):
@@ -63,14 +56,6 @@ class SceneEntry(Strict):
         return f"{encode_name(self.name)}.{self.checksum[:CHECKSUM_IN_NAME]}"
 
 
-class ClassEntry(Strict):
-    """One class, as in the class list."""
-
-    name: str
-    value: int
-    colour: tuple[int, int, int]
-
-
 class Manifest(Strict):
     """The whole store in one file, without times or absolute paths: the same input gives the same bytes."""
 
@@ -79,7 +64,7 @@ class Manifest(Strict):
     dataset: str
     release: str
     task: str
-    classes: tuple[ClassEntry, ...]
+    classes: tuple[SemanticClass, ...]
     ignored: tuple[int, ...]
     settings: dict[str, Any]
     splits: dict[str, tuple[str, ...]]
@@ -94,10 +79,6 @@ class Manifest(Strict):
         more = len(self.notes) - TOLD
         told = [*self.notes[:TOLD], *([f"and {more} more notes in the store's manifest.json"] if more > 0 else [])]
         return [f"note: {note}" for note in told]
-
-    def class_list(self) -> tuple[SemanticClass, ...]:
-        """The classes in the package's own vocabulary."""
-        return tuple(SemanticClass(one.name, one.value, one.colour) for one in self.classes)
 
 
 def encode_name(name: str) -> str:
@@ -123,11 +104,6 @@ def checksum_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
     return digest.hexdigest()
 
 
-def dump_json(model: BaseModel) -> str:
-    """The model as the one text that stands for it."""
-    return json.dumps(model.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"
-
-
 def read_manifest(path: Path) -> Manifest:
     """The manifest in ``path``; whatever is wrong with it is said in one line."""
     remedy = "Run 'point2node prepare' again."
@@ -141,6 +117,5 @@ def read_manifest(path: Path) -> Manifest:
     try:
         return Manifest.model_validate(data)
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(path, expected=f"a valid {place!r}", found=first["msg"], remedy=remedy) from error
+        place, message = first_fault(error)
+        raise InputError(path, expected=f"a valid {place!r}", found=message, remedy=remedy) from error

@@ -79,7 +79,7 @@ def read_texts(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) ->
 
 def read_off(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) -> Iterator[Scene]:
     """All meshes of one split, sampled by area, centred and scaled into the unit sphere."""
-    from point2node.data.files import sample_mesh
+    from point2node.formats import sample_mesh
 
     def read(shape: ShapeFile) -> NDArray[np.float32] | tuple[Damage, ...]:
         try:  # the name is the seed: a shape has the same points whatever stands beside it
@@ -155,8 +155,8 @@ def _text(name: object) -> str:
 
 def _load_h5(path: Path) -> dict[str, NDArray[Any]]:
     """The datasets of the release that are in the file."""
-    from point2node.data.files.h5 import NUMBERS, NUMBERS_OR_TEXTS, read_dataset
-    from point2node.data.files.libraries import damage_reported, import_library
+    from point2node.formats.arrays import NUMBERS, NUMBERS_OR_TEXTS, read_dataset
+    from point2node.formats.libraries import damage_reported, import_library
 
     h5py = import_library(path, "h5py", "h5")
     kinds = {"data": NUMBERS, "label": NUMBERS, "normal": NUMBERS, "name": NUMBERS_OR_TEXTS}

@@ -72,7 +72,7 @@ def read_own_file(
     name: str, split: str, file: Path, root: Path, values: tuple[int, ...], ignored: tuple[int, ...], skip_damaged: bool
 ) -> Iterator[Scene]:
     """One labelled cloud; every label has to be a listed or an ignored value. A damaged file is lost as a whole."""
-    from point2node.data.files import read
+    from point2node.formats import read
 
     try:
         cloud = read(file)
@@ -103,7 +103,7 @@ def read_own_file(
 
 def find_clouds(asked: Path, class_file: Path) -> tuple[list[Path], list[Path]]:
     """Every readable file in a folder, or that a pattern matches, and the others that it matches."""
-    from point2node.data.files import READABLE
+    from point2node.formats import READABLE
 
     root, pattern = split_pattern(asked)
     below = (path for path in sorted(existing_root(root).glob(pattern)) if path.is_file())

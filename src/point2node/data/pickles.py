@@ -23,7 +23,7 @@ NUMBERS = re.compile("b1|[iu][1248]|f[248]")  # the types an array may have, as 
 
 def load_pickles(path: Path, count: int) -> list[Any]:
     """The first ``count`` objects of a file into which several were dumped one after the other."""
-    from point2node.data.files.libraries import damage_reported
+    from point2node.formats.libraries import damage_reported
 
     expected = "a pickle of plain containers and numpy arrays"
     with damage_reported(path, expected), path.open("rb") as file:

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+import numpy as np
+
 from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
-from point2node.data.joining import join_parts
-from point2node.data.locking import alone_in
-from point2node.data.manifest import Manifest, SceneEntry
+from point2node.core.words import Report, unreported
+from point2node.core.writing import alone_in
+from point2node.data.manifest import Manifest, SceneEntry, array_file
 from point2node.data.parallel import map_unordered
-from point2node.data.sources import Dataset, Source
+from point2node.data.sources import Damage, Dataset, Scene, Shapes, Source, no_shapes
 from point2node.data.store import MANIFEST, SCENES
 from point2node.data.store_writer import (
     JOURNAL,
@@ -25,9 +26,6 @@ from point2node.data.store_writer import (
     write_manifest,
     write_scene,
 )
-
-Report = Callable[[int, int, str], None]
-"""Called with how many sources or parts are done, how many there are, and the name of the latest."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +44,7 @@ def prepare(
     workers: int | None = None,
     skip_damaged: bool = False,
     wait: bool = True,
-    report: Report = lambda done, total, name: None,
+    report: Report = unreported,
 ) -> Prepared:
     """Bring ``store`` up to date with ``dataset``; if another process is at that, ``wait`` for it or refuse.
 
@@ -135,3 +133,27 @@ def _held_dataset(manifest: Path) -> str | None:
         return None
     held = data.get("dataset") if isinstance(data, dict) else None
     return held if isinstance(held, str) else None
+
+
+def join_parts(store: Path, source: Source, entries: list[SceneEntry]) -> Scene:
+    """One scene of all shapes in ``entries``, which are those of the parts of ``source`` in their order."""
+    lost = tuple(Damage(one.path, one.line, one.bytes) for entry in entries for one in entry.lost)
+    notes = tuple(note for entry in entries for note in entry.notes)
+    filled = [place for place, entry in enumerate(entries) if entry.points]
+    if not filled:
+        return Scene(source.name, source.split, no_shapes(), lost, notes)
+    parts = [_load_part(store, entries[place]) for place in filled]
+    points = parts[0]["xyz"].shape[1]
+    for place, part in zip(filled, parts, strict=True):
+        if part["xyz"].shape[1] != points:
+            file = next(file for file in source.parts[place].files if file.stem == part["names"][0])
+            found = str(part["xyz"].shape[1])
+            raise InputError(file, expected=f"{points} points, as in the others", found=found)
+    joined = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
+    joined["labels"] = joined["labels"].astype(np.int32)
+    return Scene(source.name, source.split, Shapes(**joined), lost, notes)
+
+
+def _load_part(store: Path, entry: SceneEntry) -> dict[str, np.ndarray]:
+    folder = store / SCENES / entry.folder
+    return {name: np.load(folder / array_file(name), mmap_mode="r", allow_pickle=False) for name in entry.arrays}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
 
 from point2node.core.errors import InputError
-from point2node.data.cache import cache_folder
+from point2node.core.words import Report, unreported
 from point2node.data.generated import list_rooms
 from point2node.data.modelnet import find_modelnet
 from point2node.data.own_files import find_own_files
-from point2node.data.preparation import Report, prepare
+from point2node.data.preparation import prepare
 from point2node.data.s3dis import find_s3dis
 from point2node.data.scannet import find_scannet
 from point2node.data.sources import Dataset
@@ -29,7 +31,7 @@ FINDERS: MappingProxyType[str, Callable[[Path], Dataset]] = MappingProxyType(
 )
 
 
-def open_data(dataset: str, data: Path, report: Report = lambda done, total, name: None) -> Store:
+def open_data(dataset: str, data: Path, report: Report = unreported) -> Store:
     """The store in ``data``, or the one that the raw root ``data`` is prepared into; only what changed is read."""
     if (data / MANIFEST).is_file():
         return open_store(data)
@@ -48,8 +50,20 @@ def open_data(dataset: str, data: Path, report: Report = lambda done, total, nam
     return open_store(store)
 
 
-def open_generated_rooms(rooms: int, seed: int, report: Report = lambda done, total, name: None) -> Store:
+def open_generated_rooms(rooms: int, seed: int, report: Report = unreported) -> Store:
     """Generated rooms, made on first use and kept in the cache."""
     store = cache_folder() / "stores" / f"rooms-{rooms}-seed{seed}"
     prepare(list_rooms(rooms, seed), store, report=report)
     return open_store(store)
+
+
+def cache_folder() -> Path:
+    """``$POINT2NODE_CACHE``, or the place that the operating system has for caches."""
+    chosen = os.environ.get("POINT2NODE_CACHE")
+    if chosen:
+        return Path(chosen)
+    if sys.platform == "win32":
+        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "point2node"
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "point2node"
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "point2node"

@@ -1,16 +1,33 @@
-"""S3DIS: which release is under a root, and its rooms by area."""
+"""S3DIS: which release is under a root, its rooms by area, and reading them in each of its three forms."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
-from point2node.data.repairs import repaired_copy
-from point2node.data.s3dis_rooms import object_class, read_annotations, read_folder, read_table
-from point2node.data.sources import Dataset, Source, existing_root, is_hidden, visible_files, visible_folders
+from point2node.core.point_cloud import PointCloud
+from point2node.data.number_lines import XYZ_RGB, describe_damage, parse_lines, read_bytes, repaired_copy
+from point2node.data.sources import (
+    Damage,
+    Dataset,
+    Scene,
+    Source,
+    check_labels,
+    existing_root,
+    is_hidden,
+    relative_name,
+    scene_or_loss,
+    visible_files,
+    visible_folders,
+)
 
 AREA = re.compile(r"Area_\d")
 TABLE = re.compile(r"(?P<area>Area_\d)_(?P<room>.+)\.npy")
@@ -97,3 +114,103 @@ def _folder_source(room: Path, root: Path) -> Source:
     arrays = tuple(file for file in visible_files(room) if file.suffix == ".npy")
     name, area = _name(room), room.parent.name
     return Source(name, area, arrays, partial(read_folder, name, area, room, root))
+
+
+VALUES = {one.name: one.value for one in S3DIS}
+CLUTTER = VALUES["clutter"]
+OTHER_NAMES = {"stairs": CLUTTER}  # PointCNN drops stairs; most others count them as clutter, and so do we
+OBJECT_FILE = re.compile(r"(?P<class>\w+?)_\d+\.txt", re.IGNORECASE)
+DOCTOR = "Run 'point2node doctor s3dis ROOT --repair DIR'."
+
+
+def object_class(file: Path) -> tuple[int, bool] | None:
+    """The label value of an object's file and whether its class is known; None if it is no object's file at all."""
+    match = OBJECT_FILE.fullmatch(file.name)
+    if not match:
+        return None
+    name = match["class"].lower()
+    value = VALUES.get(name, OTHER_NAMES.get(name))
+    return (CLUTTER, False) if value is None else (value, True)
+
+
+def read_annotations(
+    name: str, area: str, files: tuple[Path, ...], root: Path, repairs: Path | None, skip_damaged: bool
+) -> Iterator[Scene]:
+    """A room of the raw release: one text file for each object."""
+    xyz, rgb, labels = [np.empty((0, 3))], [np.empty((0, 3), np.uint8)], [np.empty(0, np.int32)]
+    lost: list[Damage] = []
+    notes: list[str] = []
+    for file in files:
+        shown = relative_name(file, root)
+        known = object_class(file)
+        if known is None:
+            notes.append(f"{shown}: not named <class>_<number>.txt, left out")
+            continue
+        value, is_known = known
+        if not is_known:
+            notes.append(f"{shown}: unknown class, counted as clutter")
+        numbers, damaged = parse_lines(read_bytes(repaired_copy(file, root, repairs)), XYZ_RGB)
+        found = describe_damage(shown, damaged)
+        if found and not skip_damaged:
+            raise damage_error(found)
+        lost.extend(found)
+        xyz.append(numbers[:, :3])
+        rgb.append(numbers[:, 3:].astype(np.uint8))
+        labels.append(np.full(len(numbers), value, np.int32))
+    cloud = PointCloud(np.concatenate(xyz), rgb=np.concatenate(rgb), labels=np.concatenate(labels))
+    yield Scene(name, area, cloud, tuple(lost), tuple(notes))
+
+
+def damage_error(damages: tuple[Damage, ...]) -> InputError:
+    """The error for the first of some damaged lines."""
+    first = damages[0]
+    further = f" ({len(damages) - 1} more such lines in this file)" if len(damages) > 1 else ""
+    where = f"{first.path}, line {first.line}"
+    return InputError(where, expected=XYZ_RGB.expected, found=first.bytes + further, remedy=DOCTOR)
+
+
+def read_table(name: str, area: str, file: Path, root: Path, skip_damaged: bool) -> Iterator[Scene]:
+    """A room as one N×7 array: x y z r g b label. A damaged one is lost as a whole."""
+    yield scene_or_loss(name, area, file, root, partial(_read_sound_table, name, area, file), skip_damaged=skip_damaged)
+
+
+def _read_sound_table(name: str, area: str, file: Path) -> Scene:
+    table = load_numbers(file)
+    if table.ndim != 2 or table.shape[1] != 7:
+        raise InputError(file, expected="an array of shape (N, 7): x y z r g b label", found=f"shape {table.shape}")
+    return Scene(name, area, _labelled_cloud(file, table[:, :3], table[:, 3:6], table[:, 6]))
+
+
+def read_folder(name: str, area: str, folder: Path, root: Path, skip_damaged: bool) -> Iterator[Scene]:
+    """A room as Pointcept keeps it: coord.npy, color.npy, segment.npy, perhaps normal.npy. Lost as a whole, too."""
+    read = partial(_read_sound_folder, name, area, folder)
+    yield scene_or_loss(name, area, folder, root, read, skip_damaged=skip_damaged)
+
+
+def _read_sound_folder(name: str, area: str, folder: Path) -> Scene:
+    xyz, rgb, labels = (load_numbers(folder / f"{part}.npy") for part in ("coord", "color", "segment"))
+    normals = load_numbers(folder / "normal.npy") if (folder / "normal.npy").is_file() else None
+    return Scene(name, area, _labelled_cloud(folder, xyz, rgb, labels.reshape(-1), normals))
+
+
+def load_numbers(path: Path) -> NDArray[Any]:
+    """A .npy file that holds numbers; pickled objects in it are refused, never run."""
+    from point2node.formats.arrays import load_array  # with numba, which listing a data set does not need
+
+    if not path.is_file():
+        raise InputError(path, expected="a .npy file", found="none")
+    array = load_array(path)
+    if array.dtype.kind not in "biuf":
+        raise InputError(path, expected="numbers", found=str(array.dtype))
+    return array
+
+
+def _labelled_cloud(
+    path: Path, xyz: NDArray[Any], rgb: NDArray[Any], labels: NDArray[Any], normals: NDArray[Any] | None = None
+) -> PointCloud:
+    from point2node.formats.columns import make_cloud
+
+    if not np.isfinite(xyz).all():
+        raise InputError(path, expected="finite coordinates", found=f"{int((~np.isfinite(xyz)).sum())} that are not")
+    check_labels(path, labels, S3DIS)
+    return make_cloud(path, xyz=xyz, rgb=rgb, labels=labels, normals=normals)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from point2node.data.store import Store
 from point2node.geometry.augment import Augmentation, swap_part, transform_normals, transform_points
 from point2node.geometry.blocks import PAPER, BlockRules, training_group
 from point2node.geometry.frames import FRAMES, UPWARDS, Frame
-from point2node.geometry.threads import kernels_bear_threads
+from point2node.kernels.threads import kernels_bear_threads
 
 NO_AUGMENTATION = Augmentation()
 LARGEST_PART = 0.5
@@ -282,7 +282,7 @@ def _card(store: Store, points: int, features: tuple[Feature, ...], rules: Block
     return {
         "task": manifest.task,
         "dataset": manifest.dataset,
-        "classes": [one.model_dump(mode="json") for one in manifest.classes],
+        "classes": [asdict(one) | {"colour": list(one.colour)} for one in manifest.classes],
         "ignored": list(manifest.ignored),
         "features": list(features),
         "points": points,

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.classes import SemanticClass
+from point2node.core.documents import dump_json
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
-from point2node.data.manifest import FIELD, Manifest, SceneEntry, array_file, checksum_arrays, dump_json, read_manifest
+from point2node.data.manifest import FIELD, Manifest, SceneEntry, array_file, checksum_arrays, read_manifest
 from point2node.data.sources import Shapes
 
 MANIFEST = "manifest.json"
@@ -34,7 +35,7 @@ class Store:
     @property
     def classes(self) -> tuple[SemanticClass, ...]:
         """The class list; a label is the ``value`` of one of them."""
-        return self.manifest.class_list()
+        return self.manifest.classes
 
     @property
     def checksum(self) -> str:

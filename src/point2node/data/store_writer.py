@@ -21,18 +21,16 @@ from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from point2node._version import __version__
+from point2node.core.documents import Strict, dump_json
 from point2node.core.point_cloud import PointCloud
 from point2node.data.manifest import (
     FIELD,
     FORMAT,
-    ClassEntry,
     LostLine,
     Manifest,
     SceneEntry,
-    Strict,
     array_file,
     checksum_arrays,
-    dump_json,
     encode_name,
 )
 from point2node.data.sources import Dataset, Scene, Shapes, Source
@@ -125,7 +123,7 @@ def write_manifest(store: Path, dataset: Dataset, scenes: Iterable[SceneEntry]) 
         dataset=dataset.name,
         release=dataset.release,
         task=dataset.task,
-        classes=tuple(ClassEntry(name=one.name, value=one.value, colour=one.colour) for one in dataset.classes),
+        classes=tuple(dataset.classes),
         ignored=dataset.ignored,
         settings=dict(dataset.settings),
         splits=splits,

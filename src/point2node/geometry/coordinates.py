@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import MappingProxyType
+
 import torch
 from torch import Tensor
 
@@ -51,3 +53,19 @@ def shift_to_float32(xyz: Tensor) -> tuple[Tensor, Tensor]:
     centre = (lower + upper) / 2
     shift = torch.cat([centre[..., :2], lower[..., 2:]], dim=-1)
     return (exact - shift).float(), shift
+
+
+def room_frame(xyz: Tensor) -> Tensor:
+    """The room frame of S3DIS (B, N, 3), float32: x and y centred, z from 0."""
+    return shift_to_float32(xyz)[0]
+
+
+def unit_sphere(xyz: Tensor) -> Tensor:
+    """The frame of the ModelNet releases (B, N, 3), float32: centred, scaled into the unit sphere."""
+    centred = (xyz.double() - xyz.double().mean(dim=1, keepdim=True)).float()
+    radius = centred.norm(dim=-1).amax(dim=1)[:, None, None]
+    return centred / radius.clamp_min(torch.finfo(torch.float32).tiny)
+
+
+TASK_FRAMES = MappingProxyType({"segmentation": room_frame, "classification": unit_sphere})
+"""The frame that the networks of a task are made for: what ``FRAMES`` then does to a block of a room comes after it."""

@@ -6,10 +6,10 @@ import torch
 from torch import Tensor
 
 from point2node.core.errors import InputError
-from point2node.geometry.compute_path import ComputePath, uses_kernel
 from point2node.geometry.coordinates import check_coordinates
 from point2node.geometry.neighbour_kernels import build_trees, search_trees
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.threads import match_torch_threads
 
 TEMPORARY_BYTES = 64 * 2**20
 

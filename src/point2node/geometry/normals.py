@@ -7,11 +7,11 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from point2node.geometry.compute_path import ComputePath, uses_kernel
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normal_kernels import find_normals
 from point2node.geometry.sampling import grid_sampling
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.threads import match_torch_threads
 
 CELL = 0.03
 """Metres: finer detail than this is mostly a scanner's noise."""

@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 
 from point2node.core.errors import InputError
-from point2node.geometry.compute_path import ComputePath
 from point2node.geometry.coordinates import check_coordinates
 from point2node.geometry.neighbours import dilate, nearest_indices
 from point2node.geometry.sampling import farthest_point_sampling, random_sampling
+from point2node.kernels.switch import ComputePath
 
 Sampling = Literal["farthest", "random"]
 

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 
 from point2node.core.errors import InputError
-from point2node.geometry.compute_path import ComputePath, uses_kernel
 from point2node.geometry.coordinates import check_coordinates
 from point2node.geometry.sampling_kernels import cell_keys, number_cells, sample_farthest
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.threads import match_torch_threads
 
 CELLS_PER_POINT = 16
 """Up to so many cells in the bounding box for each point, a table of all cells beats sorting the keys."""

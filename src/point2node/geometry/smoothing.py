@@ -7,11 +7,11 @@ import math
 import torch
 from torch import Tensor
 
-from point2node.geometry.compute_path import ComputePath, uses_kernel
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normals import find_surface
 from point2node.geometry.smoothing_kernels import link_surface, spread
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.threads import match_torch_threads
 
 NEIGHBOURS = 24
 """Cells around one that it may be linked to: about 8 cm to each side."""

@@ -8,7 +8,7 @@ import numpy as np
 from numba import prange
 from numpy.typing import NDArray
 
-from point2node.geometry.compiling import kernel
+from point2node.kernels.compiling import kernel
 
 Floats = NDArray[np.floating[Any]]
 Integers = NDArray[np.integer[Any]]

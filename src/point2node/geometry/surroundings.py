@@ -24,7 +24,7 @@ from point2node.geometry.frames import floor_height
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normal_kernels import find_axes
 from point2node.geometry.sampling import grid_sampling
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.threads import match_torch_threads
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

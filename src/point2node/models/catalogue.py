@@ -12,25 +12,24 @@ import torch
 from point2node.core.errors import InputError, unknown_choice
 from point2node.models.layers import Head, count_parameters
 from point2node.models.network import Network, Task
-from point2node.models.peers.acnn import build_acnn
-from point2node.models.peers.dgcnn import build_dgcnn
-from point2node.models.peers.gacnet import build_gacnet
-from point2node.models.peers.kcnet import build_kcnet
-from point2node.models.peers.pointconv import build_pointconv
-from point2node.models.peers.pointnet import build_pointnet
-from point2node.models.peers.pointnet2_ssg import build_pointnet2_ssg
-from point2node.models.peers.pointnext_s import build_pointnext_s
-from point2node.models.peers.pointweb import build_pointweb
-from point2node.models.peers.spidercnn import build_spidercnn
 from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
-from point2node.models.point2node.joint import JOINT, check_variant
 from point2node.models.point2node.network import Point2Node, Point2NodeClassifier, Point2NodeSegmenter
-from point2node.models.point2node.stages import VARIANTS, DynamicNodeCorrelation
+from point2node.models.point2node.stages import JOINT, VARIANTS, DynamicNodeCorrelation, check_variant
 from point2node.models.pretrained import NetworkCard
+from point2node.models.reference.acnn import build_acnn
+from point2node.models.reference.dgcnn import build_dgcnn
+from point2node.models.reference.gacnet import build_gacnet
+from point2node.models.reference.kcnet import build_kcnet
+from point2node.models.reference.pointconv import build_pointconv
+from point2node.models.reference.pointnet import build_pointnet
+from point2node.models.reference.pointnet2_ssg import build_pointnet2_ssg
+from point2node.models.reference.pointnext_s import build_pointnext_s
+from point2node.models.reference.pointweb import build_pointweb
+from point2node.models.reference.spidercnn import build_spidercnn
 from point2node.models.sizes import Size, classification_size, segmentation_size, tiny_size, wide_size
 
-PRESETS = MappingProxyType(
+SIZES = MappingProxyType(
     {
         "s3dis": segmentation_size(8, num_classes=13, in_features=3),
         "scannet": segmentation_size(8, num_classes=21, in_features=0),
@@ -131,7 +130,7 @@ def create_model(
 
     Args:
         name: a name of ``MODELS``.
-        preset: a name of ``PRESETS``, which fixes the task and every size.
+        preset: a name of ``SIZES``, which fixes the task and every size.
         variant: a name of ``VARIANTS``, a row of the paper's ablation; "baseline" is PointCNN. Point2Node's own
             default is "point2node", and it also has those of ``JOINT``. Behind the nodes of any other network it puts
             these correlations; None leaves that network as published.
@@ -195,9 +194,9 @@ def _at_least(name: str, value: int, lowest: int, expected: str) -> int:
 
 def find_size(preset: str) -> Size:
     """The sizes of a preset by its name."""
-    if preset not in PRESETS:
-        raise unknown_choice("preset", preset, PRESETS)
-    return PRESETS[preset]
+    if preset not in SIZES:
+        raise unknown_choice("preset", preset, SIZES)
+    return SIZES[preset]
 
 
 @dataclass(frozen=True)
@@ -226,7 +225,7 @@ def list_models() -> Iterator[Entry]:
     """
     choices: list[tuple[str, str | None]] = [("point2node", variant) for variant in (*VARIANTS, *JOINT)]
     choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
-    for preset, size in PRESETS.items():
+    for preset, size in SIZES.items():
         for name, variant in choices:
             if ONE_TASK.get(name, size.task) != size.task:
                 continue

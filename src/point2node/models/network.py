@@ -11,7 +11,6 @@ from functools import partial
 from os import PathLike
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from types import MappingProxyType
 from typing import Any, Literal, Self, Unpack
 
 import numpy as np
@@ -20,13 +19,20 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from point2node.core.errors import InputError
-from point2node.geometry.coordinates import check_coordinates, shift_to_float32
+from point2node.geometry.coordinates import TASK_FRAMES, check_coordinates
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search, build_pyramid
-from point2node.models.hub import HubOptions, UploadOptions, upload
 from point2node.models.layers import Head
 from point2node.models.point2node.explanation import Explanation
 from point2node.models.point2node.stages import DynamicNodeCorrelation
-from point2node.models.pretrained import NetworkCard, card_of_note, read_pretrained, save_pretrained
+from point2node.models.pretrained import (
+    HubOptions,
+    NetworkCard,
+    UploadOptions,
+    card_of_note,
+    read_pretrained,
+    save_pretrained,
+    upload,
+)
 from point2node.models.weights_file import build_with
 
 Array = NDArray[np.floating] | Tensor
@@ -262,7 +268,7 @@ class Network(nn.Module, ABC):
         if not coordinates.is_floating_point():
             coordinates = coordinates.double()
         check_coordinates(coordinates)
-        frame = FRAMES[self.task](coordinates.to(weight.device)).to(weight.dtype)
+        frame = TASK_FRAMES[self.task](coordinates.to(weight.device)).to(weight.dtype)
         pyramid = build_pyramid(frame, self.plan)
         if features is None:
             return None, pyramid
@@ -303,22 +309,6 @@ class Network(nn.Module, ABC):
             finally:
                 for module in training:  # each by itself: some may have been frozen
                     module.training = True
-
-
-def room_frame(xyz: Tensor) -> Tensor:
-    """The room frame of S3DIS (B, N, 3), float32: x and y centred, z from 0."""
-    return shift_to_float32(xyz)[0]
-
-
-def unit_sphere(xyz: Tensor) -> Tensor:
-    """The frame of the ModelNet releases (B, N, 3), float32: centred, scaled into the unit sphere."""
-    centred = (xyz.double() - xyz.double().mean(dim=1, keepdim=True)).float()
-    radius = centred.norm(dim=-1).amax(dim=1)[:, None, None]
-    return centred / radius.clamp_min(torch.finfo(torch.float32).tiny)
-
-
-FRAMES = MappingProxyType({"segmentation": room_frame, "classification": unit_sphere})
-"""The frame that the networks of a task are made for."""
 
 
 def _check_chosen(nodes: Sequence[int] | Array, V: Tensor) -> Tensor:

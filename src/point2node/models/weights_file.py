@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from safetensors import SafetensorError, safe_open
 from torch import Tensor, nn
 
-from point2node.core.documents import parse_json
+from point2node.core.documents import first_fault, parse_json
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
 
@@ -82,6 +82,5 @@ def check_tensors(path: Path, expected: Mapping[str, Tensor], tensors: Mapping[s
 
 def note_refused(path: Path, error: ValidationError) -> InputError:
     """The error for a note that is not what it should be."""
-    first = error.errors()[0]
-    place = ".".join(str(part) for part in first["loc"])
-    return InputError(path, expected=f"a valid {place!r} in its note", found=first["msg"])
+    place, message = first_fault(error)
+    return InputError(path, expected=f"a valid {place!r} in its note", found=message)

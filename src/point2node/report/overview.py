@@ -7,11 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from point2node._version import __version__
-from point2node.report.ablation import find_ablations, tabulate_variants
-from point2node.report.claims import judge_claims
+from point2node.report.ablation import find_ablations, judge_claims, tabulate_variants
 from point2node.report.comparison import compare
 from point2node.report.protocols import group_by_protocol, tell_differences
-from point2node.report.run_folders import Found, find_results
+from point2node.report.results import Found, find_results
 from point2node.report.tables import Table
 
 FORMAT = 1

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from types import MappingProxyType
 from typing import Any
 
-from point2node.report.published import PrintedProtocol
+from point2node.report.paper_numbers import PrintedProtocol
 from point2node.report.results import EvaluationFile, Result
 
 Conditions = Mapping[str, Any]

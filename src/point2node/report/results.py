@@ -1,14 +1,17 @@
-"""Reading what runs left behind: run folders and evaluation files, which anyone may have written."""
+"""What runs left behind: finding run folders and evaluation files, which anyone may have written, and reading them."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
+from point2node.core.documents import read_json
 from point2node.core.errors import InputError
+from point2node.weights.settings import MACHINE, read_settings
 
 Name = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
@@ -17,7 +20,6 @@ OVERALL = ("OA", "mAcc", "mIoU")
 FACTS = ("seeds", "steps", "parameters")
 RESERVED = ("method", *OVERALL, *FACTS)
 """Headings that a class of the same name must not take."""
-Model = TypeVar("Model", bound=BaseModel)
 
 
 class Lenient(BaseModel):
@@ -134,14 +136,86 @@ class Result:
         return {heading: None if score is None else 100 * score for heading, score in found.items()}
 
 
-def read_json(path: Path, model: type[Model], what: str, remedy: str = "") -> Model:
-    """A JSON file as ``model``; the first thing that is wrong with it is said in one line."""
-    try:
-        return model.model_validate_json(path.read_bytes())
-    except OSError as error:
-        raise InputError(path, expected=what, found=(error.strerror or str(error)).lower(), remedy=remedy) from error
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(str(part) for part in first["loc"])
-        found = f"{place!r}: {first['msg']}" if place else first["msg"]
-        raise InputError(path, expected=what, found=" ".join(found.split()), remedy=remedy) from error
+RUN, SUMMARY, SETTINGS, EVALUATIONS = "run.json", "summary.json", "settings.yaml", "evaluations"
+
+
+@dataclass(frozen=True)
+class Found:
+    """Everything that the arguments named."""
+
+    results: tuple[Result, ...]
+    not_evaluated: tuple[Path, ...]
+
+
+def find_results(arguments: Iterable[str]) -> Found:
+    """The results that the arguments name, each once and in their order, and the runs without any."""
+    results: dict[Path, Result] = {}
+    bare: dict[Path, Path] = {}
+    for argument in arguments:
+        for path in _expand(argument):
+            if path.is_file():
+                results.setdefault(path.resolve(), _read_evaluation(path))
+                continue
+            for folder in _run_folders(path):
+                run = read_run(folder)
+                files = sorted((folder / EVALUATIONS).glob("*.json"))
+                for file in files:
+                    results.setdefault(file.resolve(), _read_result(file, run))
+                if not files:
+                    bare.setdefault(folder.resolve(), folder)
+    return Found(tuple(results.values()), tuple(bare.values()))
+
+
+def read_run(folder: Path) -> Run:
+    """A run folder's own account of itself."""
+    file = read_json(folder / RUN, RunFile, "a run of format 1")
+    summary = folder / SUMMARY
+    steps = read_json(summary, SummaryFile, "the summary of a run").steps if summary.exists() else None
+    return Run(folder, file, steps, _settings(folder / SETTINGS))
+
+
+def _settings(path: Path) -> dict[str, Any]:
+    """What tells one run from another apart from its seed; nothing if the folder does not say."""
+    if not path.exists():
+        return {}
+    values = read_settings(path).model_dump(mode="json")
+    return {key: value for key, value in values.items() if key != "seed" and key not in MACHINE}
+
+
+def _expand(argument: str) -> list[Path]:
+    """The paths that an argument stands for; shells that leave patterns alone are made up for."""
+    path = Path(argument)
+    found = [path] if path.exists() else sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
+    if not found:
+        raise InputError(argument, expected="a run folder or an evaluation JSON", found="nothing there")
+    return found
+
+
+def _run_folders(folder: Path) -> list[Path]:
+    """The folder itself if it is a run, or the runs one level below it."""
+    if (folder / RUN).is_file():
+        return [folder]
+    below = sorted(file.parent for file in folder.glob(f"*/{RUN}"))
+    if not below:
+        raise InputError(
+            folder,
+            expected=f"a run folder, which holds {RUN}, or a folder of run folders",
+            found="neither",
+            remedy="Give the folder that 'point2node train' made.",
+        )
+    return below
+
+
+def _read_evaluation(path: Path) -> Result:
+    """An evaluation file given by itself; where it stands in a run folder, the run is read too."""
+    if path.suffix.lower() != ".json":
+        kind = f"a {path.suffix} file" if path.suffix else "a file without a suffix"
+        raise InputError(path, expected="a run folder or an evaluation JSON", found=kind)
+    folder = path.resolve().parent
+    in_run = folder.name == EVALUATIONS and (folder.parent / RUN).is_file()
+    return _read_result(path, read_run(folder.parent) if in_run else None)
+
+
+def _read_result(path: Path, run: Run | None) -> Result:
+    remedy = f"Run 'point2node evaluate {run.path}' again." if run else ""
+    return Result(path, read_json(path, EvaluationFile, "an evaluation of format 1", remedy), run)

@@ -6,9 +6,9 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from point2node.kernels.switch import torch_only
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.operators.activation_norm import activate_and_normalise_
-from point2node.models.operators.switch import torch_only
 
 SHAPES = [(5, 7, 3), (2, 1), (40_000, 2), (3, 1000, 65)]
 

@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.switch import torch_only
+from point2node.kernels.threads import match_torch_threads
 from point2node.models.operators.chi_product import chi_product, chi_product_edges
-from point2node.models.operators.switch import torch_only
 
 FORMS = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
 Form = Callable[[], AbstractContextManager[None]]

@@ -8,8 +8,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from point2node.kernels.switch import torch_only
 from point2node.models.operators.depthwise import depthwise_over_rows
-from point2node.models.operators.switch import torch_only
 
 FORMS = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
 Form = Callable[[], AbstractContextManager[None]]

@@ -7,10 +7,10 @@ import pytest
 import torch
 from torch import Tensor
 
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.switch import exportable, torch_only
+from point2node.kernels.threads import match_torch_threads
 from point2node.models.operators import local_update as local_update_file
 from point2node.models.operators.local_update import local_update
-from point2node.models.operators.switch import exportable, torch_only
 
 FORMS = pytest.mark.parametrize("form", [nullcontext, torch_only, exportable], ids=["kernel", "torch", "exported"])
 Form = Callable[[], AbstractContextManager[None]]

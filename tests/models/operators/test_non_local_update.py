@@ -7,9 +7,9 @@ import pytest
 import torch
 from torch import Tensor
 
+from point2node.kernels.switch import exportable, torch_only
 from point2node.models.operators import non_local_update as non_local_update_file
 from point2node.models.operators.non_local_update import non_local_update
-from point2node.models.operators.switch import exportable, torch_only
 
 
 @pytest.fixture(autouse=True, params=[nullcontext, torch_only, exportable], ids=["kernels", "torch", "exported"])

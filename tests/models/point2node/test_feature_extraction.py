@@ -2,13 +2,13 @@ import pytest
 import torch
 
 from point2node.geometry.pyramid import Search, build_pyramid
-from point2node.models.catalogue import PRESETS
+from point2node.models.catalogue import SIZES
 from point2node.models.point2node.design import Design
 from point2node.models.point2node.feature_extraction import FeatureExtraction
 
 
 def extraction(preset, **changes):
-    size = PRESETS[preset]
+    size = SIZES[preset]
     arguments = {"in_features": size.in_features, "sampling": size.sampling} | changes
     with torch.device("meta"):
         return FeatureExtraction(size.encoder, size.decoder, **arguments)
@@ -38,9 +38,9 @@ def test_only_the_last_encoder_layer_sees_global_coordinates():
     assert [layer.global_lift is None for layer in network.encoder] == [True, True, True, False]
 
 
-@pytest.mark.parametrize("preset", [preset for preset, size in PRESETS.items() if size.points <= 1024])
+@pytest.mark.parametrize("preset", [preset for preset, size in SIZES.items() if size.points <= 1024])
 def test_nodes_have_the_width_and_number_that_the_extraction_states(preset):
-    size = PRESETS[preset]
+    size = SIZES[preset]
     network = FeatureExtraction(size.encoder, size.decoder, in_features=size.in_features, sampling=size.sampling)
     xyz = torch.rand(2, size.points, 3)
     features = torch.randn(2, size.points, size.in_features) if size.in_features else None
@@ -50,7 +50,7 @@ def test_nodes_have_the_width_and_number_that_the_extraction_states(preset):
 
 @pytest.mark.parametrize("in_features", [0, 1, 3, 6])
 def test_input_features_may_have_any_width(in_features):
-    size = PRESETS["tiny"]
+    size = SIZES["tiny"]
     network = FeatureExtraction(size.encoder, size.decoder, in_features=in_features, sampling="farthest")
     features = torch.randn(1, 256, in_features) if in_features else None
     assert network(features, build_pyramid(torch.rand(1, 256, 3), network.plan)).shape == (1, 256, 32)
@@ -62,7 +62,7 @@ def test_the_decoder_can_search_on_the_level_that_pointcnn_names():
 
 
 def test_on_the_named_level_points_without_features_count_as_zeros():
-    size = PRESETS["tiny"]
+    size = SIZES["tiny"]
     torch.manual_seed(0)
     network = FeatureExtraction(
         size.encoder, size.decoder, in_features=0, sampling="farthest", design=Design(decoder_source="named")
@@ -81,7 +81,7 @@ def test_on_the_named_level_points_without_features_count_as_zeros():
 
 
 def test_the_x_transformation_can_start_from_the_fans_of_pointcnns_convolution():
-    size = PRESETS["modelnet40"]
+    size = SIZES["modelnet40"]
     torch.manual_seed(0)
     starts = {
         start: FeatureExtraction(size.encoder, in_features=0, sampling="random", design=Design(chi_start=start))

@@ -11,10 +11,10 @@ from torch.autograd.function import once_differentiable
 from torch.autograd.graph import increment_version
 from torch.nn import functional as F
 
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.switch import use_kernels
+from point2node.kernels.threads import match_torch_threads
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.operators import activation_norm_kernels as kernels
-from point2node.models.operators.switch import use_kernels
 
 WIDE = 96
 """Channels from which on a row is wide enough for the kernels' loops."""

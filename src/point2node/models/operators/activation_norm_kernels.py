@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from point2node.geometry.compiling import kernel
+from point2node.kernels.compiling import kernel
 from point2node.models.operators.exponential_kernels import elu
 from point2node.models.operators.tile_kernels import SUMS, Array
 

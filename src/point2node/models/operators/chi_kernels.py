@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit, prange
 
-from point2node.geometry.compiling import kernel
+from point2node.kernels.compiling import kernel
 from point2node.models.operators.tile_kernels import BLOCK, SUMS, TILE, Array, Slots, gather_tile, scatter_tile
 from point2node.models.operators.vector_kernels import (
     LANES_8,

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.arguments import check_neighbours, check_shape, rows_of
+from point2node.kernels.switch import use_kernels
+from point2node.kernels.threads import match_torch_threads
 from point2node.models.operators import chi_kernels
-from point2node.models.operators.kernel_arguments import check_neighbours, check_shape, rows_of
-from point2node.models.operators.switch import use_kernels
 
 
 def chi_product(X: Tensor, nodes: Tensor, neighbours: Tensor, depthwise: Tensor) -> Tensor:

@@ -8,10 +8,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.arguments import check_shape
+from point2node.kernels.switch import use_kernels
+from point2node.kernels.threads import match_torch_threads
 from point2node.models.operators import depthwise_kernels as kernels
-from point2node.models.operators.kernel_arguments import check_shape
-from point2node.models.operators.switch import use_kernels
 
 
 def depthwise_over_rows(X: Tensor, weight: Tensor) -> Tensor:

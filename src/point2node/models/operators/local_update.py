@@ -9,10 +9,10 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.utils.checkpoint import checkpoint
 
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.arguments import check_neighbours, check_shape, rows_of
+from point2node.kernels.switch import in_one_piece, use_kernels
+from point2node.kernels.threads import match_torch_threads
 from point2node.models.operators import local_kernels
-from point2node.models.operators.kernel_arguments import check_neighbours, check_shape, rows_of
-from point2node.models.operators.switch import in_one_piece, use_kernels
 
 CHUNK = 1 << 23
 """Gathered values the torch form holds at a time: 32 MB in float32."""

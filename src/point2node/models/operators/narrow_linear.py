@@ -9,9 +9,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from point2node.geometry.threads import match_torch_threads
+from point2node.kernels.switch import use_kernels
+from point2node.kernels.threads import match_torch_threads
 from point2node.models.operators import narrow_linear_kernels as kernels
-from point2node.models.operators.switch import use_kernels
 
 NARROW = 48
 """Channels up to which the kernel is quicker than the library, most of all for three: local coordinates."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import prange
 
-from point2node.geometry.compiling import kernel
+from point2node.kernels.compiling import kernel
 from point2node.models.operators.tile_kernels import SUMS, Array
 from point2node.models.operators.vector_kernels import multiply
 

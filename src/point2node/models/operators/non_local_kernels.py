@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numba import prange
 
-from point2node.geometry.compiling import kernel
+from point2node.kernels.compiling import kernel
 from point2node.models.operators.exponential_kernels import exp
 from point2node.models.operators.tile_kernels import SUMS, Array
 

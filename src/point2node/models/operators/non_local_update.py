@@ -10,10 +10,10 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from point2node.geometry.threads import match_torch_threads
-from point2node.models.operators.kernel_arguments import rows_of
+from point2node.kernels.arguments import rows_of
+from point2node.kernels.switch import in_one_piece, use_kernels
+from point2node.kernels.threads import match_torch_threads
 from point2node.models.operators.non_local_kernels import exponentiate, softmax_gradient
-from point2node.models.operators.switch import in_one_piece, use_kernels
 
 COLUMNS = 2048
 TILE = 1024 * COLUMNS

@@ -17,8 +17,7 @@ from point2node.geometry.pyramid import Pyramid, PyramidPlan, Sampling, Search
 from point2node.models.layers import Dense, Layers
 from point2node.models.point2node.chi_conv import ChiConv
 from point2node.models.point2node.design import DEFAULT, Design
-from point2node.models.point2node.joint import Joint
-from point2node.models.point2node.stages import DynamicNodeCorrelation
+from point2node.models.point2node.stages import DynamicNodeCorrelation, Joint
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,0 @@
-"""Generated indoor scenes, as a scanner sees them."""
-
-from point2node.data.rooms.generator import RoomDescription, describe_room, generate_room
-from point2node.data.rooms.settings import RoomSettings
-
-__all__ = ["RoomDescription", "RoomSettings", "describe_room", "generate_room"]

@@ -1,1 +1,0 @@
-"""Training and scoring: settings, the training loop, checkpoints, votes, metrics, evaluation."""

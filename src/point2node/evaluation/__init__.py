@@ -1,0 +1,1 @@
+"""Scores: which data, by which protocol, and what came out."""

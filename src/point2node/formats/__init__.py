@@ -1,0 +1,106 @@
+"""Point clouds from files of every common format, and back.
+
+``read`` and ``write`` choose the format by the file's suffix. Optional libraries are imported by the format that
+needs them, so importing this package stays cheap and a rare format may be missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from types import MappingProxyType
+from typing import BinaryIO
+
+from point2node.core import writing
+from point2node.core.errors import InputError, unknown_choice
+from point2node.core.point_cloud import PointCloud
+from point2node.formats import arrays, e57, las, meshes, pcd, ply, text
+from point2node.formats.triangles import sample_surface
+
+_READERS: MappingProxyType[str, Callable[[Path], PointCloud]] = MappingProxyType({
+    ".ply": ply.read,
+    ".pcd": pcd.read,
+    ".las": las.read,
+    ".laz": las.read,
+    ".e57": e57.read,
+    ".xyz": text.read,
+    ".txt": text.read,
+    ".csv": text.read,
+    ".pts": text.read,
+    ".asc": text.read,
+    ".npy": arrays.read_npy,
+    ".npz": arrays.read_npz,
+    ".h5": arrays.read_h5,
+    ".hdf5": arrays.read_h5,
+    ".off": meshes.read_off,
+    ".obj": meshes.read_obj,
+    ".stl": meshes.read_stl,
+    ".glb": meshes.read_gltf,
+    ".gltf": meshes.read_gltf,
+})  # fmt: skip
+
+_WRITERS: MappingProxyType[str, Callable[[Path, PointCloud, BinaryIO], None]] = MappingProxyType({
+    ".ply": ply.write,
+    ".pcd": pcd.write,
+    ".las": las.write,
+    ".laz": las.write,
+    ".xyz": text.write,
+    ".txt": text.write,
+    ".csv": text.write,
+    ".npy": arrays.write_npy,
+    ".npz": arrays.write_npz,
+    ".h5": arrays.write_h5,
+    ".hdf5": arrays.write_h5,
+})  # fmt: skip
+
+READABLE = tuple(_READERS)
+WRITABLE = tuple(_WRITERS)
+_TEXT = tuple(suffix for suffix, reader in _READERS.items() if reader is text.read)
+
+
+def read(
+    path: str | Path, *, columns: str | None = None, delimiter: str | None = None, skip: int | None = None
+) -> PointCloud:
+    """The points of a file with everything that it says of them; of a mesh, its vertices and triangles.
+
+    ``columns`` (such as ``"x y z r g b label"``), ``delimiter`` and ``skip`` (lines to leave out at the start) are
+    for text files, and replace what would be guessed.
+    """
+    path = Path(path)
+    suffix = path.suffix.lower()
+    if suffix not in _READERS:
+        raise unknown_choice(f"{path}, suffix", suffix, READABLE)
+    options = {"columns": columns, "delimiter": delimiter, "skip": skip}
+    given = [name for name, value in options.items() if value is not None]
+    if given and suffix not in _TEXT:
+        raise InputError(path, expected=f"a text file for the option {', '.join(given)}", found=suffix)
+    try:
+        if path.stat().st_size == 0:
+            raise InputError(path, expected="a point cloud", found="an empty file")
+        if given:
+            return text.read(path, columns=columns, delimiter=delimiter, skip=skip)
+        return _READERS[suffix](path)
+    except OSError as error:
+        raise InputError(path, expected="a file that can be read", found=writing.reason(error)) from error
+
+
+def write(path: str | Path, cloud: PointCloud) -> None:
+    """Write ``cloud`` in the format that the suffix says; what is there already is replaced only at the end."""
+    path = Path(path)
+    if path.suffix.lower() not in _WRITERS:
+        raise unknown_choice(f"{path}, suffix", path.suffix.lower(), WRITABLE)
+    with writing.replacing(path) as stream:
+        encode(path, cloud, stream)
+
+
+def encode(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
+    """Write ``cloud`` into a stream as the file ``path`` will hold it."""
+    _WRITERS[path.suffix.lower()](path, cloud, stream)
+
+
+def sample_mesh(path: str | Path, n: int, *, seed: int = 0) -> PointCloud:
+    """``n`` points spread evenly over the surface of a mesh file, with the normals of its faces."""
+    return sample_surface(Path(path), read(path), n, seed)
+
+
+__all__ = ["READABLE", "WRITABLE", "encode", "read", "sample_mesh", "write"]

@@ -1,0 +1,161 @@
+"""LAS and LAZ files, through laspy: whatever was read is written back, with new labels where there are any."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from point2node.core.errors import InputError
+from point2node.core.memory import check_unpacked
+from point2node.core.point_cloud import PointCloud
+from point2node.formats.columns import cloud_from_columns, plain_name
+from point2node.formats.las_header import COLOURS, LasOrigin, dimensions_from_cloud, fill, make_header, unit_of
+from point2node.formats.libraries import damage_reported, import_library
+
+PIECE = 1 << 26  # bytes decompressed at once: memory grows with what the file holds, not with what it claims
+RECORD, EXTENDED_RECORD = 54, 60  # bytes before the contents of a VLR and an EVLR
+HEADER_1_4 = 375  # bytes
+
+
+def read(path: Path) -> PointCloud:
+    """Read every dimension; labels are the extra dimension ``label`` if there is one, else ``classification``.
+
+    The header with its scales, offsets, CRS and other records goes to ``origin``, as do colours of 16 bits. A CRS in
+    feet or metres also gives the cloud's ``unit``.
+    """
+    laspy = import_library(path, "laspy", "las")
+    _check_records(path)
+    decoder = laspy.LazBackend.Lazrs  # on one thread: the parallel one crashes the process on some damaged files
+    # coordinates of a damaged file may overflow; infinite ones are a matter for whoever uses them
+    with (
+        damage_reported(path, "a LAS file"),
+        np.errstate(over="ignore"),
+        laspy.open(path, laz_backend=decoder) as reader,
+    ):
+        header = reader.header
+        _check_scales(path, header)
+        if header.are_points_compressed and header.point_count:
+            check_chunks(path, header, import_library(path, "lazrs", "las"))
+            check_unpacked(path, header.point_count * header.point_format.size)
+        _check_count(path, header)
+        pieces = [piece.array for piece in reader.chunk_iterator(max(1, PIECE // header.point_format.size))]
+        record = np.concatenate(pieces) if pieces else np.empty(0, header.point_format.dtype())
+        points = laspy.ScaleAwarePointRecord(record, header.point_format, header.scales, header.offsets)
+        names = [name for name in header.point_format.dimension_names if name not in ("X", "Y", "Z")]
+        columns = {name: np.array(points[name]) for name in ("x", "y", "z", *names)}
+        extra = {plain_name(name) for name in header.point_format.extra_dimension_names}
+        unit = unit_of(header)
+    if len(record) != header.point_count:
+        raise InputError(path, expected=f"{header.point_count} points", found=str(len(record)))
+    deep = set(COLOURS) <= set(columns) and not extra & set(COLOURS)  # the format's own 16 bits, no extra dimensions
+    colours = np.stack([columns[name] for name in COLOURS], axis=1) if deep else None
+    if "label" not in extra:
+        columns["label"] = columns["classification"]
+    if "intensity" in extra:
+        del columns["intensity"]  # the extra one is there because this one could not hold the values
+    return cloud_from_columns(path, columns, unit=unit, origin=LasOrigin(header, colours))
+
+
+def _check_records(path: Path) -> None:
+    """Refuse more records than the file has room for, before laspy looks for every one of them."""
+    with path.open("rb") as stream:
+        start = stream.read(HEADER_1_4)
+    if start[:4] != b"LASF":
+        raise InputError(path, expected="a LAS file, which begins with 'LASF'", found=repr(start[:16])[1:])
+    needed = RECORD * struct.unpack_from("<I", start, 100)[0] if len(start) >= 104 else 0
+    if len(start) == HEADER_1_4 and start[25] >= 4:
+        needed += EXTENDED_RECORD * struct.unpack_from("<I", start, 243)[0]
+    if needed > path.stat().st_size:
+        raise InputError(path, expected=f"{needed} bytes of records", found=f"{path.stat().st_size} in all")
+
+
+def _check_scales(path: Path, header: Any) -> None:
+    """Refuse a scale of 0, which puts all points into one plane, and what is no number."""
+    for name, values, fit in (
+        ("scale", header.scales, np.isfinite(header.scales) & (header.scales != 0)),
+        ("offset", header.offsets, np.isfinite(header.offsets)),
+    ):
+        if not fit.all():
+            axis = int(np.argmin(fit))
+            expected = f"a {name} of {'xyz'[axis]} that can be reckoned with"
+            raise InputError(path, expected=expected, found=f"{values[axis]:g} in the header")
+
+
+def _check_count(path: Path, header: Any) -> None:
+    """Compare the number of points with the file's size, where they are not compressed."""
+    room = path.stat().st_size - header.offset_to_point_data
+    needed = header.point_count * header.point_format.size
+    if not header.are_points_compressed and needed > room:
+        raise InputError(path, expected=f"{needed} bytes for {header.point_count} points", found=str(max(room, 0)))
+
+
+def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
+    """Write labels as ``classification``, and all other parts and fields as the dimensions of their name.
+
+    Fields that the point format does not have become extra dimensions. Faces have no place in LAS.
+    """
+    laspy = import_library(path, "laspy", "las")
+    dimensions = dimensions_from_cloud(path, cloud)
+    header = make_header(laspy, path, cloud, dimensions)
+    points = laspy.ScaleAwarePointRecord.zeros(len(cloud), header=header)
+    fill(path, points, cloud, dimensions)
+    laspy.LasData(header, points).write(stream, do_compress=path.suffix.lower() == ".laz")
+
+
+# The decoder takes memory for whatever sizes a file claims, and ends the whole process where there is not enough: no
+# exception could be caught. So the sizes of the chunks are compared with the file's before it sees them.
+
+LAYERED = 3  # the compressor of point formats 6 to 10: every chunk begins with the sizes of its layers
+ITEMS_AT = 32  # bytes before the items of a LASzip record
+BYTES_14 = 14  # the item of extra bytes: a layer for each
+LAYERS = {10: 9, 11: 1, 12: 2, 13: 1}  # of the other items: point, colour, colour and infrared, wave packet
+
+
+def check_chunks(path: Path, header: Any, lazrs: Any) -> None:
+    """Refuse a file whose chunk table or chunks claim more bytes than there are."""
+    record: bytes = header.vlrs.get("LasZipVlr")[0].record_data
+    with path.open("rb") as stream:
+        if not _chunks_fit(stream, header, record, lazrs):
+            raise InputError(path, expected="compressed points inside the file", found="sizes that go beyond it")
+
+
+def _chunks_fit(stream: BinaryIO, header: Any, record: bytes, lazrs: Any) -> bool:
+    size, start, point_size = stream.seek(0, 2), header.offset_to_point_data, header.point_format.size
+    table_at = _unpack_chunk(stream, "<q", start)[0]
+    if table_at == -1:  # a writer that could not go back put it at the end
+        table_at = _unpack_chunk(stream, "<q", size - 8)[0]
+    if not start + 8 <= table_at <= size - 8:
+        return False
+    chunks = _unpack_chunk(stream, "<II", table_at)[1]
+    if chunks * point_size > size:  # every chunk holds its first point as it is
+        return False
+    stream.seek(start)
+    table = lazrs.read_chunk_table(stream, lazrs.LazVlr(record))
+    layers = _count_layers(record)
+    position = start + 8
+    for _, length in table:
+        if position + length > table_at:
+            return False
+        if layers:
+            sizes = _unpack_chunk(stream, f"<{1 + layers}I", position + point_size)[1:]  # after the number of points
+            if point_size + 4 * (1 + layers) + sum(sizes) > length:
+                return False
+        position += length
+    return bool(sum(points for points, _ in table) >= header.point_count)
+
+
+def _count_layers(record: bytes) -> int:
+    """How many separately compressed layers a chunk has; 0 where points follow each other."""
+    if struct.unpack_from("<H", record)[0] != LAYERED:
+        return 0
+    items = struct.unpack_from("<H", record, ITEMS_AT)[0]
+    kinds = [struct.unpack_from("<HH", record, ITEMS_AT + 2 + 6 * item) for item in range(items)]
+    return sum(size if kind == BYTES_14 else LAYERS[kind] for kind, size in kinds)
+
+
+def _unpack_chunk(stream: BinaryIO, layout: str, position: int) -> tuple[int, ...]:
+    stream.seek(position)
+    return struct.unpack(layout, stream.read(struct.calcsize(layout)))

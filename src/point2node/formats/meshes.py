@@ -1,0 +1,216 @@
+"""Meshes: OFF, OBJ and STL, and the scenes of GLB and GLTF."""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote
+
+import numpy as np
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import Array, PointCloud
+from point2node.formats.columns import cloud_from_columns, make_cloud
+from point2node.formats.libraries import damage_reported, import_library
+from point2node.formats.numbers import parse_rows
+from point2node.formats.triangles import fan, split_polygons
+
+KEYWORD = re.compile(rb"(?:\s*#[^\n]*\n)*\s*(C?N?OFF)", re.IGNORECASE)
+OFF_COLUMNS = {
+    "OFF": (("x", "y", "z"), ("x", "y", "z", "r", "g", "b"), ("x", "y", "z", "r", "g", "b", "alpha")),
+    "COFF": (("x", "y", "z", "r", "g", "b"), ("x", "y", "z", "r", "g", "b", "alpha")),
+    "NOFF": (("x", "y", "z", "nx", "ny", "nz"),),
+    "CNOFF": (
+        ("x", "y", "z", "nx", "ny", "nz", "r", "g", "b"),
+        ("x", "y", "z", "nx", "ny", "nz", "r", "g", "b", "alpha"),
+    ),
+}
+
+
+def read_off(path: Path) -> PointCloud:
+    """Read vertices and faces; polygons become triangles, and colours of faces are left out."""
+    data = path.read_bytes()
+    keyword = KEYWORD.match(data)
+    if keyword is None:
+        raise InputError(path, expected="an OFF file, which begins with 'OFF'", found=repr(data[:16])[1:])
+    kind = keyword[1].decode().upper()
+    # the keyword becomes blanks: the counts may follow it on the same line, even without a space between
+    rows = parse_rows(path, b"\n" * data.count(b"\n", 0, keyword.end()) + data[keyword.end() :])
+    counts = rows.values[: rows.ends[0]].tolist() if len(rows) else []
+    if len(counts) not in (2, 3) or min(counts) < 0 or not rows.whole[: len(counts)].all():
+        raise InputError(path, expected="the numbers of vertices, faces and edges", found=str(counts))
+    vertices, faces = int(counts[0]), int(counts[1])
+    if 1 + vertices + faces > len(rows):
+        raise InputError(path, expected=f"{vertices} vertices and {faces} faces", found=f"{len(rows) - 1} lines")
+
+    table = rows.rows(1, 1 + vertices)
+    width = int(table.ends[0]) if vertices else 3
+    table.check_width(path, width)
+    names = next((names for names in OFF_COLUMNS[kind] if len(names) == width), None)
+    if names is None:
+        raise InputError(path, expected=f"vertices of the kind {kind}", found=f"{width} numbers each")
+
+    polygons = split_polygons(path, rows.rows(1 + vertices, 1 + vertices + faces))
+    columns = dict(zip(names, table.columns(width), strict=True))
+    return cloud_from_columns(path, columns, faces=fan(path, *polygons, vertices))
+
+
+OBJ_COLUMNS = {3: "x y z", 4: "x y z w", 6: "x y z r g b", 7: "x y z r g b alpha"}
+
+
+def read_obj(path: Path) -> PointCloud:
+    """Read the lines ``v`` and ``f``; polygons become triangles, everything else is left out.
+
+    Texture and normal numbers of a corner (``f 1/2/3``) are left out too: they belong to corners, not to points.
+    """
+    lines = [line.lstrip() for line in path.read_bytes().split(b"\n")]
+    numbers = [number for number, line in enumerate(lines) if line.startswith((b"v ", b"v\t"))]
+    if not numbers:
+        raise InputError(path, expected="an OBJ mesh with vertex lines 'v x y z'", found="none")
+    vertices = parse_rows(
+        path,
+        b"\n".join(lines[number][2:] for number in numbers),
+        line_numbers=[number + 1 for number in numbers],
+        expected="a vertex 'v x y z'",
+    )
+    width = int(vertices.ends[0]) if len(vertices) else 0
+    if width not in OBJ_COLUMNS:
+        raise InputError(path, expected="three numbers, or six with a colour, per vertex", found=str(width))
+    vertices.check_width(path, width)
+    columns = dict(zip(OBJ_COLUMNS[width].split(), vertices.columns(width), strict=True))
+    sizes, corners = _read_obj_faces(path, lines, numbers)
+    return cloud_from_columns(path, columns, faces=fan(path, sizes, corners, len(vertices)) if len(sizes) else None)
+
+
+def _read_obj_faces(path: Path, lines: list[bytes], vertex_lines: list[int]) -> tuple[Array, Array]:
+    """Sizes and corners of the faces. Vertices count from 1; negative ones back from the last before the face."""
+    sizes, corners, owners = [], list[int](), list[int]()
+    for number, line in enumerate(lines):
+        if line.startswith((b"f ", b"f\t")):
+            words = line.split(b"#")[0].split()[1:]
+            try:
+                corners += [int(word.split(b"/")[0]) for word in words]
+            except ValueError as error:
+                where, found = f"{path}, line {number + 1}", repr(line[:60].decode("latin-1"))
+                raise InputError(where, expected="a face 'f 1 2 3'", found=found) from error
+            sizes.append(len(words))
+            owners.append(number)
+    try:
+        written = np.array(corners, np.int64)
+    except OverflowError as error:
+        raise InputError(f"{path}, faces", expected="vertex numbers", found="one beyond 64 bits") from error
+    seen = np.searchsorted(vertex_lines, owners)  # vertices before each face
+    zero_based = np.where(written < 0, written + np.repeat(seen, sizes), written - 1)
+    return np.array(sizes, np.int64), zero_based
+
+
+PREAMBLE = 84  # bytes before the triangles: a free text of 80, then their number
+TRIANGLE = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+
+
+def read_stl(path: Path) -> PointCloud:
+    """Read vertices and triangles; the written normals are left out, for the corners imply them."""
+    data = path.read_bytes()
+    # binary files may begin with 'solid' too, so the size decides where it fits exactly
+    triangles = struct.unpack_from("<I", data, 80)[0] if len(data) >= PREAMBLE else 0
+    needed = PREAMBLE + triangles * TRIANGLE.itemsize
+    if len(data) == needed:
+        corners = np.frombuffer(data, TRIANGLE, triangles, PREAMBLE)["corners"].reshape(-1, 3)
+    elif data.lstrip()[:5].lower() == b"solid":
+        corners = _read_stl_text(path, data)
+    else:
+        raise InputError(
+            path, expected=f"an STL file of {needed} bytes for {triangles} triangles", found=f"{len(data)}"
+        )
+    return _merge_corners(path, corners.astype(np.float64))
+
+
+def _read_stl_text(path: Path, data: bytes) -> Array:
+    lines = [line.strip() for line in data.split(b"\n")]
+    numbers = [number for number, line in enumerate(lines) if line[:6].lower() == b"vertex"]
+    rows = parse_rows(
+        path,
+        b"\n".join(lines[number][6:] for number in numbers),
+        line_numbers=[number + 1 for number in numbers],
+        expected="a corner 'vertex x y z'",
+    )
+    rows.check_width(path, 3)
+    if not len(rows) or len(rows) % 3 or len(rows) < len(numbers):
+        raise InputError(path, expected="an STL text with three corners per triangle", found=f"{len(rows)} corners")
+    return rows.values.reshape(-1, 3)
+
+
+def _merge_corners(path: Path, corners: Array) -> PointCloud:
+    """Vertices in the order in which they first appear, and the triangles between them."""
+    as_bytes = np.ascontiguousarray(corners).view("V24").ravel()
+    _, firsts, owners = np.unique(as_bytes, return_index=True, return_inverse=True)
+    order = np.argsort(firsts)
+    ranks = np.empty_like(order)
+    ranks[order] = np.arange(len(order))
+    return make_cloud(path, xyz=corners[firsts[order]], faces=ranks[owners].reshape(-1, 3))
+
+
+ALWAYS_ALLOWED = 1 << 28  # bytes
+HIGHEST_RATIO = 100  # parts of a scene may be used again, but a larger claim is damage (or an attack)
+ELEMENT_BYTES = 24  # three numbers in double precision
+CHUNK_START = 20  # of a GLB's first chunk, which holds the JSON
+
+
+def read_gltf(path: Path) -> PointCloud:
+    """Read vertices, their colours where every mesh has them, and triangles, each mesh placed in the scene."""
+    trimesh = import_library(path, "trimesh", "mesh")
+    with damage_reported(path, "a GLTF scene"):
+        size = _check_gltf(path, _read_gltf_tree(path.read_bytes()))
+        scene = trimesh.load_scene(path, process=False)
+        placed = (scene.graph[node][1] for node in scene.graph.nodes_geometry)
+        _refuse_claim(path, size, "vertices", sum(len(scene.geometry[name].vertices) for name in placed))
+        mesh = scene.to_mesh()
+        vertices, faces = np.asarray(mesh.vertices), np.asarray(mesh.faces)
+        colours = mesh.visual.vertex_colors if mesh.visual.kind == "vertex" else None
+    if not len(vertices):
+        raise InputError(path, expected="a GLTF scene with triangles", found="none")
+    if faces.min(initial=0) < 0 or faces.max(initial=0) >= len(vertices):
+        raise InputError(path, expected=f"vertex numbers below {len(vertices)}", found=f"{faces.max()}")
+    rgb = None if colours is None else np.asarray(colours)[:, :3]
+    return make_cloud(path, xyz=vertices, rgb=rgb, faces=faces)
+
+
+def _read_gltf_tree(data: bytes) -> dict[str, Any]:
+    """What the scene says of itself, from a GLB or a GLTF file."""
+    if data[:4] != b"glTF":
+        return json.loads(data)
+    size = int.from_bytes(data[CHUNK_START - 8 : CHUNK_START - 4], "little")
+    return json.loads(data[CHUNK_START : CHUNK_START + size])
+
+
+def _check_gltf(path: Path, tree: dict[str, Any]) -> int:
+    """Refuse what trimesh would make numbers of without any in the file, and files of other folders.
+
+    Returns the bytes of the scene, those of files beside it included.
+    """
+    folder = path.parent.resolve()
+    files = {path}
+    for part in (*tree.get("buffers", ()), *tree.get("images", ())):
+        uri = unquote(part.get("uri", "data:"))
+        if uri.startswith("data:"):
+            continue
+        file = (folder / uri).resolve()
+        files.add(file)
+        if not file.is_relative_to(folder):
+            raise InputError(path, expected="data inside the scene's own folder", found=repr(uri[:60]))
+    size = sum(file.stat().st_size for file in files if file.is_file())
+    accessors = tree.get("accessors", ())
+    for number, accessor in enumerate(accessors):
+        if "bufferView" not in accessor or "sparse" in accessor:
+            expected = "numbers that stand in a buffer as they are"
+            raise InputError(f"{path}, accessor {number}", expected=expected, found="none, or compressed ones")
+    _refuse_claim(path, size, "elements", sum(accessor["count"] for accessor in accessors))
+    return size
+
+
+def _refuse_claim(path: Path, size: int, what: str, count: int) -> None:
+    if ELEMENT_BYTES * count > max(ALWAYS_ALLOWED, HIGHEST_RATIO * size):
+        raise InputError(path, expected=f"room for {count} {what}", found=f"{size} bytes")

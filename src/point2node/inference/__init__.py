@@ -1,0 +1,1 @@
+"""Asking trained networks: votes, labelled scans, named shapes, explanations."""

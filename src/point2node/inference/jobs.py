@@ -1,0 +1,245 @@
+"""One scan from its file to the labelled file, and whether that was done before."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory, TemporaryFile
+from typing import Any
+
+from point2node.core.documents import parse_json
+from point2node.core.errors import InputError
+from point2node.core.memory import memory_limited
+from point2node.core.point_cloud import PointCloud
+from point2node.core.words import Report
+from point2node.core.writing import TEMPORARY, reason, remove_abandoned
+from point2node.data.label_sidecar import UNFINISHED, sidecar_name
+from point2node.data.remote import Place, RemotePath
+from point2node.formats import read
+from point2node.formats.las_header import LasOrigin, coding_scale
+from point2node.inference.labelled import FALLBACK, LabelledCloud, encode_note, write_labelled
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.output_rules import OutputRules
+from point2node.inference.scan_check import InputCard, apply_fixes, examine_cloud, settle_scale
+from point2node.inference.scans import Job
+
+MOST_FIXES = 4
+"""Scale, axis and colour can each be wrong once; more would be going round in circles."""
+
+MOST_TRIES = 3
+"""How many processes a scan may take down, and how often it may run out of memory, before it is given up."""
+OUT_OF_MEMORY = "ran out of memory on every try; label it with --thin 0.02, or where there is more memory"
+
+
+@dataclass(frozen=True)
+class Request:
+    """All that a labelled file depends on; one that was made for the same request need not be made again."""
+
+    input: str
+    size: int
+    modified: int
+    """Nanoseconds, as the file system says; of a remote file a number that changes with it."""
+    weights: str
+    """A checksum of every number in them."""
+    options: Options
+    auto: bool
+    suffix: str
+    """Of the format asked for."""
+    output: dict[str, str]
+    """The rules of the output; empty for the labels as they are."""
+
+
+def request_of(
+    job: Job, labeller: SceneLabeller, options: Options, auto: bool, rules: OutputRules | None = None
+) -> Request:
+    """What is asked for."""
+    try:
+        status = job.scan.stat()
+    except OSError as error:
+        raise InputError(job.scan, expected="a file that can be read", found=reason(error)) from error
+    return Request(
+        input=job.name,
+        size=status.st_size,
+        modified=status.st_mtime_ns,
+        weights=checksum_of(labeller),
+        options=options,
+        auto=auto,
+        suffix=job.target.suffix,
+        output={} if rules is None else rules.words,
+    )
+
+
+def finished_target(job: Job, request: Request) -> Place | None:
+    """The labelled file of this very request, if it is there already."""
+    for target in (job.target, job.target.with_suffix(FALLBACK)):
+        note = read_note(target)
+        if note.get("request") == _as_note(request) and target.is_file():
+            return target
+    return None
+
+
+def refuse_foreign(job: Job) -> None:
+    """Refuse to write over a file that no labelling made."""
+    for target in (job.target, job.target.with_suffix(FALLBACK)):
+        try:
+            foreign = target.exists() and not _note_of(target).is_file()
+        except OSError as error:
+            raise InputError(target, expected="a place that can be looked at", found=reason(error)) from error
+        if foreign:
+            remedy = "Choose another --out, or --overwrite."
+            raise InputError(target, expected="no file, or one that was labelled", found="another file", remedy=remedy)
+
+
+@contextmanager
+def brought_here(job: Job) -> Iterator[Job]:
+    """The job on local files: a remote scan is fetched, and what is written for a remote folder is sent at the end.
+
+    The file beside the labelled one is sent last, and says until then that the others are being replaced: whoever finds
+    it whole finds the others whole.
+    """
+    if job.is_local:
+        yield job
+        return
+    with TemporaryDirectory(prefix=TEMPORARY) as folder:
+        scan = Path(folder, job.scan.name) if isinstance(job.scan, RemotePath) else job.scan
+        target = Path(folder, "results", job.target.name) if isinstance(job.target, RemotePath) else job.target
+        try:
+            if isinstance(job.scan, RemotePath):
+                job.scan.fetch(scan)
+            yield Job(scan, target)
+            if isinstance(job.target, RemotePath):
+                _send_results(target.parent, job.target.parent)
+        except OSError as error:
+            raise InputError(job.scan, expected="a file that can be fetched and sent", found=reason(error)) from error
+        except InputError as error:  # the temporary file is gone when somebody reads this
+            where = error.where.replace(str(scan), str(job.scan))
+            raise InputError(where, expected=error.expected, found=error.found, remedy=error.remedy) from error
+
+
+def _send_results(results: Path, folder: RemotePath) -> None:
+    notes = sorted(results.glob(sidecar_name("*")))
+    for note in notes:
+        (folder / note.name).write_bytes(encode_note(UNFINISHED))
+    for path in (*sorted(set(results.iterdir()) - set(notes)), *notes):
+        (folder / path.name).send(path)
+
+
+def look_at(
+    job: Job, labeller: SceneLabeller, options: Options, auto: bool
+) -> tuple[PointCloud, InputCard, Options, list[str]]:
+    """The scan, its card, the options with its unit and with what ``auto`` fixed, and what was done."""
+    assert isinstance(job.scan, Path)
+    with memory_limited(options.memory):
+        cloud = read(job.scan)
+    name = str(job.scan)
+    options, why = settle_scale(cloud, labeller, options)
+    card = examine_cloud(cloud, labeller, options, name)
+    fixes = [why] if why else []
+    while auto:
+        options, more = apply_fixes(options, card)
+        if not more:
+            break
+        fixes += more
+        card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
+        auto = len(fixes) < MOST_FIXES
+    return cloud, card, options, fixes
+
+
+def label_scan(
+    job: Job,
+    cloud: PointCloud,
+    labeller: SceneLabeller,
+    options: Options,
+    request: Request,
+    report: Report,
+    rules: OutputRules | None = None,
+) -> tuple[Path, LabelledCloud]:
+    """Label the scan and write the result, by the rules if any; returns the file it is in."""
+    assert isinstance(job.target, Path)
+    if rules is not None:
+        rules.check(cloud, options.up, str(job.scan))
+    labelled = labeller.label(cloud, options, report, job.name)
+    if rules is not None:
+        labelled = rules.apply(labelled)
+    make_folder(job.target.parent)
+    further = {"input": job.name, "settings": flat(options), "request": _as_note(request)}
+    return write_labelled(job.target, labelled, further), labelled
+
+
+@contextmanager
+def results_folder(folder: Place, jobs: Iterable[Job], *, shared: bool = False) -> Iterator[None]:
+    """A folder that results can be written into; one that was made for them and stays empty is removed.
+
+    What killed runs left unfinished where the results go is removed, too, unless the folder is ``shared`` with runs on
+    other machines: not every network drive tells here what is locked there.
+    """
+    if not isinstance(folder, Path):
+        yield
+        return
+    existed = folder.exists()
+    make_folder(folder)
+    if not shared:
+        remove_unfinished(jobs)
+    try:
+        yield
+    finally:
+        if not existed:
+            with suppress(OSError):  # it holds something
+                folder.rmdir()
+
+
+def remove_unfinished(jobs: Iterable[Job]) -> None:
+    """Remove what killed processes left where the results of these jobs go."""
+    for place in {job.target.parent for job in jobs}:
+        if isinstance(place, Path):
+            remove_abandoned(place)
+
+
+def rounding_of(target: Path, cloud: PointCloud) -> float:
+    """By how much, in the scan's unit, coordinates may change in this file; 0 in all formats but a new LAS."""
+    is_new_las = target.suffix.lower() in (".las", ".laz") and not isinstance(cloud.origin, LasOrigin)
+    return coding_scale(cloud.xyz) / 2 if is_new_las else 0.0
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder for results, if it is not there; refused where nothing can be written into it."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise InputError(folder, expected="a folder that can be written", found=reason(error)) from error
+
+
+def flat(options: Options) -> dict[str, Any]:
+    """The options as files state them."""
+    return asdict(options)
+
+
+def checksum_of(labeller: SceneLabeller) -> str:
+    """The SHA-256 of all tensors of the weights."""
+    digest = hashlib.sha256()
+    for name, tensor in labeller.network.state_dict().items():
+        digest.update(name.encode())
+        digest.update(tensor.cpu().contiguous().numpy().tobytes())
+    return digest.hexdigest()
+
+
+def _as_note(request: Request) -> dict[str, Any]:
+    return asdict(request)
+
+
+def _note_of(target: Place) -> Place:
+    return target.with_name(sidecar_name(target.name))
+
+
+def read_note(target: Place) -> dict[str, Any]:
+    """What the file beside a labelled one says; nothing where there is none that can be read."""
+    try:
+        note = parse_json(_note_of(target).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return note if isinstance(note, dict) else {}

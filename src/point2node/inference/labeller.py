@@ -1,0 +1,298 @@
+"""Labelling clouds with trained weights: a cloud goes in, the same cloud comes out with a label for every point."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import Array, PointCloud
+from point2node.core.words import COLOURS, Report, unreported
+from point2node.data.batches import Sample
+from point2node.data.features import SceneFeatures, compact_normals, surroundings_of
+from point2node.geometry.blocks import BlockRules, cut_blocks, widen
+from point2node.geometry.frames import LOOKED_AT, Placement, place
+from point2node.geometry.neighbours import k_nearest_neighbours
+from point2node.geometry.sampling import grid_sampling
+from point2node.geometry.smoothing import smooth_on_surfaces
+from point2node.geometry.surroundings import describe_surroundings
+from point2node.inference.labelled import UNLABELLED, LabelledCloud
+from point2node.inference.norm_statistics import (
+    SAMPLES,
+    SAMPLES_AT_ONCE,
+    Statistics,
+    batch_norms,
+    check_share,
+    draw_samples,
+    estimate_statistics,
+    mix_statistics,
+)
+from point2node.inference.strips import Plan, cut_strips, plan_memory
+from point2node.inference.votes import BlocksOfScene, SceneInput, Voting, vote_on_scene
+from point2node.inference.working import WeightsAtWork
+from point2node.models.network import Network
+
+TALLEST = 2000.0
+"""Metres between the lowest and the highest points: 1,400 m were answered with numbers, 5,500 m with NaN."""
+WIDEST = 256.0
+"""Metres: the side of a square with as many points as a network takes at once; from 450 m on answers were NaN."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """How a cloud is brought before the network. What comes out keeps the cloud's own coordinates."""
+
+    scale: float | None = None
+    """Metres in one unit of the file: 0.001 for millimetres. None: what the file says, else metres."""
+    up: str = "z"
+    """The axis that points upwards: x, y or z, or with a minus before it."""
+    color: bool = True
+    """Whether the cloud's colours are used."""
+    votes: int = 1
+    """How often every point is labelled, in other surroundings each time; twice, at two offsets, for each."""
+    thin: float | None = None
+    """Metres: only one point in each cube of this edge is labelled, the others take the label of the nearest; 0 for
+    every point, None as the weights say."""
+    smooth: bool | None = None
+    """Whether probabilities are averaged over smooth surfaces; None: as the weights say."""
+    memory: int | None = None
+    """Bytes to stay below; 60 % of what is free if not given."""
+    norm_share: float = 0.0
+    """From 0 to 1: how much of the batch norms' statistics are those of the cloud itself."""
+
+    def __post_init__(self) -> None:
+        if self.votes < 1:
+            raise InputError("votes", expected="1 or more", found=str(self.votes))
+        if self.thin is not None and not (math.isfinite(self.thin) and self.thin >= 0):
+            raise InputError("thin", expected="metres, 0 or more", found=str(self.thin))
+        check_share(self.norm_share)
+
+    def scale_of(self, cloud: PointCloud) -> float:
+        """Metres in one unit of this cloud."""
+        if self.scale is not None:
+            return self.scale
+        return 1.0 if cloud.unit is None else cloud.unit
+
+
+class SceneLabeller(WeightsAtWork):
+    """Trained weights for scenes, ready to label any cloud."""
+
+    task = "segmentation"
+
+    @property
+    def takes_colour(self) -> bool:
+        """Whether the weights were trained with colours."""
+        return bool(set(COLOURS) & set(self.trained.card.features))
+
+    def label(
+        self,
+        cloud: PointCloud,
+        options: Options | None = None,
+        report: Report = unreported,
+        name: str = "cloud",
+    ) -> LabelledCloud:
+        """Label every point that has a position.
+
+        The same cloud and options give the same labels; a cloud too large for the free memory is cut into strips, so
+        that ``options.memory`` has to be given to have the same strips.
+        """
+        options = options or Options()
+        placement = place(cloud, options.scale_of(cloud), options.up, name)
+        points = self.trained.card.points
+        _refuse_giants(placement.xyz, points, name)
+        chosen = thin_out(placement, self.cube(options))
+        nodes = SAMPLES_AT_ONCE * points if options.norm_share else 0
+        smooth = self._smooths(options)
+        plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory, nodes, smooth=smooth)
+        rules = widen(self.trained.card.block_rules, placement.xyz[chosen], points)
+        scene = self.scene(placement, cloud, options, name)
+        network = self.network
+        if options.norm_share:
+            statistics = self._statistics(scene, chosen, rules, plan)
+            network = mix_statistics(network, statistics, options.norm_share)
+        found = self._label(network, scene, chosen, options, rules, plan, lambda done: report(done, len(chosen), name))
+        labels, confidence, entropy = self._spread(placement, chosen, found)
+        values = np.array([one.value for one in self.classes], np.int32)
+        unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
+        result = LabelledCloud(
+            cloud=cloud,
+            labels=np.full(len(cloud), unlabelled, np.int32),
+            confidence=np.zeros(len(cloud), np.float32),
+            entropy=np.zeros(len(cloud), np.float32),
+            classes=self.classes,
+            weights=self.name,
+            unlabelled=unlabelled,
+            protocol=self._protocol(cloud, options, placement, rules),
+        )
+        result.labels[placement.numbers] = values[labels]
+        result.confidence[placement.numbers] = confidence
+        result.entropy[placement.numbers] = entropy
+        return result
+
+    def scene(self, placement: Placement, cloud: PointCloud, options: Options, name: str = "cloud") -> SceneInput:
+        """What the network is given of the placed points."""
+        card = self.trained.card
+        everything = len(placement.numbers) == len(cloud)
+        rgb, normals = (
+            values if values is None or everything else values[placement.numbers]
+            for values in (cloud.rgb if options.color and self.takes_colour else None, cloud.normals)
+        )
+        if "normals" in card.features:
+            normals = compact_normals(placement.xyz) if normals is None else normals @ placement.rotation.T
+        around = surroundings_of(card.features)
+        surroundings = describe_surroundings(placement.xyz, around) if around else None
+        described = SceneFeatures(card.features, rgb, normals, surroundings=surroundings)
+        return SceneInput(
+            placement.xyz, lambda numbers: described.of(numbers, placement.xyz[numbers]), name, card.frame
+        )
+
+    def _statistics(self, scene: SceneInput, chosen: NDArray[np.int64], rules: BlockRules, plan: Plan) -> Statistics:
+        """The statistics of the scene, estimated on groups of its chosen points, from each strip in proportion."""
+        batch_norms(self.network)
+        points = self.trained.card.points
+        if len(chosen) < points:
+            expected = f"at least {points:,} points to estimate batch-norm statistics on"
+            raise InputError(
+                scene.name, expected=expected, found=f"{len(chosen):,}", remedy="Label it without --adapt."
+            )
+        samples: list[Sample] = []
+        for _, inside, part in _strips(scene, chosen, rules, plan):
+            count = -(-SAMPLES * len(inside) // len(chosen))
+            samples += draw_samples(part, rules, points, count)
+        return estimate_statistics(self.network, samples)
+
+    def _label(
+        self,
+        network: Network,
+        whole: SceneInput,
+        chosen: NDArray[np.int64],
+        options: Options,
+        rules: BlockRules,
+        plan: Plan,
+        report: Callable[[int], None],
+    ) -> tuple[Array, Array, Array]:
+        """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
+        card = self.trained.card
+        voting = Voting(len(self.classes), card.points, options.votes, "mean_probability")
+        labels = np.empty(len(chosen), np.int64)
+        confidence, entropy = np.empty(len(chosen), np.float32), np.empty(len(chosen), np.float32)
+        done = 0
+        for strip, inside, scene in _strips(whole, chosen, rules, plan):
+            random = np.random.default_rng(0)
+            blocks = [
+                block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)
+            ]
+            work = card.points * sum(-(-options.votes * len(block) // card.points) for block in blocks)
+            steps = _Steps(done, len(inside), work, report)
+            votes = vote_on_scene(network, scene, BlocksOfScene(blocks, rules, tiled=False), voting, steps)
+            if self._smooths(options):
+                votes.revise(partial(_smoothed, scene.xyz))
+            target = strip[inside]
+            labels[target], confidence[target] = votes.labels[inside], votes.confidence[inside]
+            entropy[target] = votes.entropy[inside]
+            done += len(inside)
+        report(len(chosen))
+        return labels, confidence, entropy
+
+    def cube(self, options: Options) -> float:
+        """Metres: the side of the cubes of which one point each is labelled; 0 for every point."""
+        return self.trained.card.thin if options.thin is None else options.thin
+
+    def _smooths(self, options: Options) -> bool:
+        return self.trained.card.smooth if options.smooth is None else options.smooth
+
+    def _spread(
+        self, placement: Placement, chosen: NDArray[np.int64], found: tuple[Array, Array, Array]
+    ) -> tuple[Array, Array, Array]:
+        """What was found of the chosen points, for all placed points: others take that of the nearest chosen one."""
+        if len(chosen) == len(placement.xyz):
+            return found
+        xyz = torch.from_numpy(placement.xyz)
+        _, nearest = k_nearest_neighbours(xyz[None], xyz[torch.from_numpy(chosen)][None], 1)
+        numbers = nearest[0, :, 0].numpy()
+        return found[0][numbers], found[1][numbers], found[2][numbers]
+
+    def _protocol(self, cloud: PointCloud, options: Options, placement: Placement, rules: BlockRules) -> dict[str, Any]:
+        card = self.trained.card
+        colour = "not used" if not self.takes_colour else "used" if cloud.rgb is not None and options.color else "none"
+        return {
+            "weights": self.name,
+            "model": card.model,
+            "variant": card.variant,
+            "trained_steps": card.step,
+            "points_per_group": card.points,
+            "block_side": rules.side,
+            "offsets": f"0 and {rules.side / 2:g} m",
+            "votes": options.votes,
+            "rule": "mean_probability",
+            "smooth": self._smooths(options),
+            "colour": colour,
+            "scale": options.scale_of(cloud),
+            "up": options.up,
+            "thin": self.cube(options),
+            "norm_share": options.norm_share,
+            "points_without_position": len(cloud) - len(placement.numbers),
+        }
+
+
+def _refuse_giants(xyz: NDArray[np.float32], points: int, name: str) -> None:
+    """Refuse what cannot be metres: the network's answers would not be finite."""
+    low, high = np.quantile(xyz[:: -(-len(xyz) // LOOKED_AT)], [0.005, 0.995], axis=0)
+    x, y, z = (high - low).tolist()
+    if z > TALLEST or math.sqrt(x * y * points / len(xyz)) > WIDEST:
+        raise InputError(
+            name,
+            expected="coordinates in metres",
+            found=f"{len(xyz):,} points on {x:,.0f} × {y:,.0f} × {z:,.0f} m",
+            remedy="Give the unit: --scale 0.001 for millimetres, 0.01 for centimetres, 0.3048 for feet.",
+        )
+
+
+def thin_out(placement: Placement, thin: float) -> NDArray[np.int64]:
+    """The numbers of the placed points that are left with one in each cube of ``thin`` metres; 0 leaves all."""
+    if not thin:
+        return np.arange(len(placement.xyz))
+    first, _ = grid_sampling(torch.from_numpy(placement.xyz), thin)
+    return first.numpy()
+
+
+def _strips(
+    whole: SceneInput, chosen: NDArray[np.int64], rules: BlockRules, plan: Plan
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], SceneInput]]:
+    """The chosen points strip by strip: which they are, which of these are the strip's own, and their scene."""
+    for strip, inside in cut_strips(whole.xyz[chosen], plan.points_at_once, rules.side):
+        points = chosen[strip]
+        scene = replace(whole, xyz=whole.xyz[points], features=partial(_features_of, whole, points))
+        yield strip, inside, scene
+
+
+def _features_of(
+    scene: SceneInput, points: NDArray[np.int64], numbers: NDArray[np.int64]
+) -> NDArray[np.float32] | None:
+    """The features of some of a scene's ``points``, by their numbers among these."""
+    return scene.features(points[numbers])
+
+
+def _smoothed(xyz: NDArray[np.float32], probabilities: torch.Tensor) -> torch.Tensor:
+    """Probabilities averaged along surfaces, sure ones before others."""
+    sure = probabilities.amax(dim=1).clamp_min(1e-6)
+    return smooth_on_surfaces(torch.from_numpy(xyz), probabilities, sure)
+
+
+class _Steps:
+    """Turns what the network has seen of a strip into how many points of the scene are labelled."""
+
+    def __init__(self, before: int, points: int, work: int, report: Callable[[int], None]) -> None:
+        self._before, self._points, self._work, self._report = before, points, work, report
+        self._seen = 0
+
+    def __call__(self, numbers: NDArray[np.int64], probabilities: torch.Tensor) -> None:
+        self._seen += len(numbers)
+        self._report(self._before + self._points * self._seen // self._work)

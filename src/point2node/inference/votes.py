@@ -1,0 +1,207 @@
+"""Votes: what a network says of each point of a scene, or each shape, however often it is asked, and what follows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from typing import TypeVar
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from point2node.data.batches import Batch, Sample, make_batch
+from point2node.data.samples import ShapeClouds
+from point2node.geometry.blocks import BlockRules, voting_groups
+from point2node.geometry.frames import FRAMES, Frame
+from point2node.inference.asking import answers, nodes_at_once
+from point2node.models.network import Network
+from point2node.weights.settings import Rule
+
+
+class Votes:
+    """Gathers predictions by point number and decides by a rule.
+
+    ``max_confidence``, the paper's: a point keeps the one prediction of highest confidence (the first of equal
+    ones). ``mean_probability``: the mean of all probabilities; it also knows how unsure it is.
+    """
+
+    def __init__(self, points: int, classes: int, rule: Rule) -> None:
+        self.rule = rule
+        self._classes = classes
+        if rule == "max_confidence":
+            self._label = np.full(points, -1, np.int64)
+            self._confidence = np.zeros(points, np.float32)
+        else:
+            self._sums = torch.zeros(points, classes)
+            self._counts = torch.zeros(points)
+
+    def add(self, numbers: NDArray[np.int64], probabilities: Tensor) -> None:
+        """Votes (M, classes) for the points ``numbers`` (M,), among which a point may be more than once."""
+        if self.rule == "mean_probability":
+            places = torch.from_numpy(numbers)
+            self._sums.index_add_(0, places, probabilities)
+            self._counts.index_add_(0, places, torch.ones(len(places)))
+            return
+        best = probabilities.max(dim=1)
+        confidence, label = best.values.numpy(), best.indices.numpy()
+        better = np.flatnonzero(confidence > self._confidence[numbers])[::-1]  # last first: of equal votes the first …
+        better = better[np.argsort(confidence[better], kind="stable")]  # … is then written last, as is the surest
+        self._confidence[numbers[better]] = confidence[better]
+        self._label[numbers[better]] = label[better]
+
+    def revise(self, change: Callable[[Tensor], Tensor]) -> None:
+        """Put others in the place of the mean probabilities (points, classes), which no vote may follow."""
+        if self.rule == "max_confidence":
+            raise ValueError("only mean probabilities can be revised: the other rule keeps one prediction")
+        self._sums = change(self._sums / self._counts.clamp_min(1)[:, None])
+        self._counts.clamp_(max=1)
+
+    @property
+    def seen(self) -> NDArray[np.bool_]:
+        """Which points have a vote."""
+        return self._label >= 0 if self.rule == "max_confidence" else self._counts.numpy() > 0
+
+    @property
+    def labels(self) -> NDArray[np.int64]:
+        """(points,): the class of each point; −1 without a vote."""
+        if self.rule == "max_confidence":
+            return self._label
+        return np.where(self.seen, self._sums.argmax(dim=1).numpy(), -1)
+
+    @property
+    def confidence(self) -> NDArray[np.float32]:
+        """(points,): of the single best vote, or the mean probability of the class; 0 without a vote."""
+        if self.rule == "max_confidence":
+            return self._confidence
+        return (self._sums.amax(dim=1) / self._counts.clamp_min(1)).numpy()
+
+    @property
+    def entropy(self) -> NDArray[np.float32]:
+        """(points,): of the mean probabilities, as a share of the largest possible, log(classes)."""
+        if self.rule == "max_confidence":
+            raise ValueError("entropy needs the rule mean_probability: the other keeps one prediction, not all")
+        entropy = torch.empty(len(self._counts))
+        for start in range(0, len(entropy), 1 << 18):  # by pieces: a scene may have millions of points
+            piece = slice(start, start + (1 << 18))
+            mean = self._sums[piece] / self._counts[piece, None].clamp_min(1)
+            entropy[piece] = -(mean * mean.clamp_min(1e-12).log()).sum(dim=1)
+        return (entropy / max(np.log(self._classes), 1e-12)).clamp_(0, 1).numpy()
+
+
+Item = TypeVar("Item")
+Heard = Callable[[NDArray[np.int64], Tensor], None]
+"""Told the numbers (M,) of some points, or shapes, and the probabilities (M, classes) of one vote on each."""
+
+
+def unheard(numbers: NDArray[np.int64], probabilities: Tensor) -> None:
+    """Nobody listens to the single votes."""
+
+
+@dataclass(frozen=True, eq=False)
+class SceneInput:
+    """What a network is asked about one scene."""
+
+    xyz: NDArray[np.float32]
+    """(N, 3) in the room frame."""
+    features: Callable[[NDArray[np.int64]], NDArray[np.float32] | None]
+    """The input features of some points, by their numbers."""
+    name: str
+    frame: Frame = "room"
+    """Where the network counts a block's x and y from."""
+
+
+@dataclass(frozen=True)
+class Voting:
+    """How often a network is asked about each point of a scene or about each shape, and how its votes decide."""
+
+    classes: int
+    """How many the network knows."""
+    points: int
+    """N, the size of a group."""
+    votes: int
+    """How often each block, or shape, is labelled: in other groups, with other points, each time."""
+    rule: Rule
+
+
+@dataclass(frozen=True, eq=False)
+class BlocksOfScene:
+    """The blocks that a scene was cut into."""
+
+    numbers: Iterable[NDArray[np.int64]]
+    """The points of each; together they should hold every point of the scene."""
+    rules: BlockRules
+    """How they were cut."""
+    tiled: bool = True
+    """Whether each block is tiled to votes × its cap, as PointCNN does; otherwise only to whole groups."""
+
+
+def vote_on_scene(
+    network: Network, scene: SceneInput, blocks: BlocksOfScene, voting: Voting, heard: Heard = unheard
+) -> Votes:
+    """Votes on every point of the blocks, which are run in groups.
+
+    Args:
+        network: in evaluation mode.
+        scene: its coordinates and features.
+        blocks: which points are labelled together.
+        voting: the size of the groups, how often, and how votes decide.
+        heard: told every vote.
+    """
+    points, votes = voting.points, voting.votes
+    random = np.random.default_rng([votes, points])
+    groups = (
+        group
+        for block in blocks.numbers
+        for group in voting_groups(block, points, votes, random, blocks.rules, tiled=blocks.tiled)
+    )
+    asked: list[NDArray[np.int64]] = []
+
+    def makers() -> Iterator[Callable[[], Batch]]:
+        for numbers in _in_batches(groups, max(1, nodes_at_once(network) // points)):
+            asked.append(np.concatenate(numbers))
+            yield partial(scene_batch, scene, numbers, network)
+
+    gathered = Votes(len(scene.xyz), voting.classes, voting.rule)
+    for probabilities in answers(network, makers()):
+        numbers = asked.pop(0)
+        flat = probabilities.flatten(0, 1)
+        gathered.add(numbers, flat)
+        heard(numbers, flat)
+    return gathered
+
+
+def vote_on_shapes(network: Network, shapes: ShapeClouds, voting: Voting, heard: Heard = unheard) -> Iterator[Votes]:
+    """Votes on every shape after each round: a round draws its points, and their order, anew."""
+    gathered = Votes(len(shapes), voting.classes, voting.rule)
+    for vote in range(voting.votes):
+        batches = list(_in_batches(iter(range(len(shapes))), max(1, nodes_at_once(network) // voting.points)))
+        makers = (partial(_shape_batch, shapes, numbers, network, vote) for numbers in batches)
+        for numbers, probabilities in zip(batches, answers(network, makers), strict=True):
+            gathered.add(np.array(numbers), probabilities)
+            heard(np.array(numbers), probabilities)
+        yield gathered
+
+
+def _shape_batch(shapes: ShapeClouds, numbers: list[int], network: Network, vote: int) -> Batch:
+    samples = [shapes.draw(number, np.random.default_rng([vote, shapes.numbers[number]])) for number in numbers]
+    return make_batch(samples, network.plan, seed=vote)
+
+
+def scene_batch(scene: SceneInput, groups: list[NDArray[np.int64]], network: Network) -> Batch:
+    """Some groups of a scene's points, as the network takes them."""
+    return make_batch([scene_sample(scene, group) for group in groups], network.plan, seed=0)
+
+
+def scene_sample(scene: SceneInput, numbers: NDArray[np.int64]) -> Sample:
+    """One group of a scene's points, without labels."""
+    nothing = np.empty(0, np.int64)
+    return Sample(FRAMES[scene.frame](scene.xyz[numbers]), scene.features(numbers), nothing, scene.name)
+
+
+def _in_batches(items: Iterator[Item], size: int) -> Iterator[list[Item]]:
+    while batch := list(islice(items, size)):
+        yield batch

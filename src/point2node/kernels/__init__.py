@@ -1,0 +1,1 @@
+"""How compiled code is made, kept, given its arguments and switched off."""

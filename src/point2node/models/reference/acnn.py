@@ -1,0 +1,166 @@
+"""A-CNN (Komarichev et al., CVPR 2019, arXiv:1904.08017): convolutions around rings of neighbours."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from point2node.models.layers import Head, Layers, gather_nodes
+from point2node.models.reference.hierarchy import (
+    Abstraction,
+    HierarchicalClassifier,
+    HierarchicalSegmenter,
+    Hierarchy,
+    level_sizes,
+)
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.pointnet2_ssg import PROPAGATION, SetAbstraction
+from point2node.models.sizes import Size
+
+KERNEL = 3
+"""Neighbours in a row around the ring that one step of the convolution sees."""
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Inner and outer radius, points, and widths of the annular convolutions around it."""
+
+    inner: float
+    outer: float
+    points: int
+    widths: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Rings:
+    """One layer: one of ``share`` points, each with several rings; a gap between rings makes them dilated."""
+
+    share: int
+    rings: tuple[Ring, ...]
+
+
+CLASSIFIER = (
+    Rings(2, (Ring(0.0, 0.1, 16, (32, 32, 64)), Ring(0.1, 0.2, 48, (64, 64, 128)))),
+    Rings(8, (Ring(0.1, 0.2, 16, (64, 64, 128)), Ring(0.3, 0.4, 48, (128, 128, 256)))),
+)
+"""512 and 128 of 1024 points in the unit sphere."""
+WHOLE = (256, 512, 1024)
+SEGMENTER = (
+    Rings(2, (Ring(0.0, 0.1, 16, (32, 32, 64)), Ring(0.1, 0.2, 48, (64, 64, 128)))),
+    Rings(8, (Ring(0.1, 0.2, 16, (64, 64, 128)), Ring(0.3, 0.4, 48, (128, 128, 256)))),
+    Rings(32, (Ring(0.3, 0.4, 16, (128, 128, 256)), Ring(0.5, 0.6, 48, (256, 256, 512)))),
+)
+"""The first two layers of the classifier, and the third of the part segmentation; radii in metres in a room."""
+
+
+def choose_ring(squares: Tensor, ring: Ring) -> Tensor:
+    """Which of K neighbours, ordered by distance, form the ring: places (B, P, points) in (B, P, K) squared distances.
+
+    The nearest ones between the radii; if they are too few, the first of them is repeated. An empty ring is the one
+    neighbour that is nearest to it. The centre itself has no direction and is on no ring.
+    """
+    distances = squares.sqrt()
+    beyond = torch.where(distances <= ring.inner, ring.inner - distances, (distances - ring.outer).clamp_min(0))
+    inside = (distances > ring.inner) & (distances <= ring.outer)
+    count = min(ring.points, squares.shape[-1])
+    # a stable sort keeps the order of distance among those inside
+    places = torch.sort((~inside).to(torch.int8), dim=-1, stable=True).indices[..., :count]
+    first = torch.where(inside.any(dim=-1), places[..., 0], beyond.argmin(dim=-1))[..., None]
+    return torch.where(inside.gather(-1, places), places, first)
+
+
+def fit_normals(offsets: Tensor, queries: Tensor, points: Tensor) -> Tensor:
+    """The normal of each centre (B, P, 3): the direction in which its neighbours' offsets (B, P, K, 3) vary least,
+    pointing away from the middle of the cloud.
+    """
+    centred = offsets - offsets.mean(dim=2, keepdim=True)
+    normals: Tensor = torch.linalg.eigh(centred.mT @ centred).eigenvectors[..., 0]
+    outwards = queries - points.mean(dim=1, keepdim=True)
+    flipped = (normals * outwards).sum(dim=-1, keepdim=True) < 0
+    return torch.where(flipped, -normals, normals)
+
+
+def order_around(offsets: Tensor, normals: Tensor) -> Tensor:
+    """The order (B, P, K) of a ring's points (B, P, K, 3) counter-clockwise in the plane across the normal.
+
+    Angles are counted from the outermost point; where the walk starts does not matter, as the ring is closed.
+    """
+    n = normals[:, :, None]
+    projected = offsets - (offsets * n).sum(dim=-1, keepdim=True) * n  # onto the tangent plane
+    start = _take(projected, projected.square().sum(dim=-1).argmax(dim=-1, keepdim=True))
+    along = (projected * start).sum(dim=-1)
+    across = (torch.linalg.cross(start.expand_as(projected), projected) * n).sum(dim=-1)
+    return torch.atan2(across, along).argsort(dim=-1, stable=True)
+
+
+class AnnularConvolution(NormalisedDense):
+    """A convolution with a kernel of 3 around a closed ring: no end, and so no padding."""
+
+    def __init__(self, in_channels: int, out_channels: int, slope: float = 0.0) -> None:
+        super().__init__(KERNEL * in_channels, out_channels, slope)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, P, K, C_in) → (B, P, K, C); the K points are in the order of the ring."""
+        return super().forward(torch.cat([x.roll(-step, dims=2) for step in range(KERNEL)], dim=-1))
+
+
+class AnnularAbstraction(Abstraction):
+    """Rings of neighbours, ordered in the tangent plane, convolved around and pooled; rings side by side."""
+
+    def __init__(self, rings: Sequence[Ring], in_channels: int) -> None:
+        super().__init__()
+        self.rings = tuple(rings)
+        self.neighbours = sum(ring.points for ring in rings)
+        self.around: Layers[Mlp] = Layers(Mlp(3 + in_channels, ring.widths, layer=AnnularConvolution) for ring in rings)
+        self.out_channels = sum(ring.widths[-1] for ring in rings)
+
+    def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
+        """See ``Abstraction``; the neighbours are in the order of their distances."""
+        offsets = gather_nodes(points, neighbours) - queries[:, :, None]
+        with torch.no_grad():
+            normals = fit_normals(offsets, queries, points)
+            squares = offsets.square().sum(dim=-1)
+        results = []
+        for ring, convolutions in zip(self.rings, self.around, strict=True):
+            places = choose_ring(squares, ring)
+            places = places.gather(-1, order_around(_take(offsets, places), normals))
+            grouped = None if features is None else gather_nodes(features, neighbours.gather(-1, places))
+            results.append(convolutions(join_features(_take(offsets, places), grouped)).max(dim=2).values)
+        return torch.cat(results, dim=-1)
+
+    def macs(self, queries: int) -> int:
+        """Multiply-accumulates for ``queries`` centres."""
+        pairs = zip(self.rings, self.around, strict=True)
+        return sum(convolutions.macs(queries * ring.points) for ring, convolutions in pairs)
+
+
+def _take(offsets: Tensor, places: Tensor) -> Tensor:
+    """offsets[b, p, places[b, p, k]]: (B, P, k, 3)."""
+    return offsets.gather(2, places[..., None].expand(-1, -1, -1, 3))
+
+
+def stack(table: Sequence[Rings], in_channels: int) -> list[AnnularAbstraction]:
+    """The layers of a table, each fed by the one before."""
+    layers: list[AnnularAbstraction] = []
+    for row in table:
+        layers.append(AnnularAbstraction(row.rings, in_channels))
+        in_channels = layers[-1].out_channels
+    return layers
+
+
+def build_acnn(size: Size) -> Hierarchy:
+    """A-CNN for the task, points, classes and features of a size."""
+    classes, in_features = size.num_classes, size.in_features
+    if size.task == "classification":
+        head = Head(WHOLE[-1], (512, 256), (0.6, 0.6), classes, NormalisedDense)
+        sizes = level_sizes([row.share for row in CLASSIFIER], size.points)
+        layers = stack(CLASSIFIER, in_features)
+        whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)
+        return HierarchicalClassifier(layers, sizes, in_features, whole, head)
+    head = Head(128, (128,), (0.6,), classes, NormalisedDense)
+    sizes = level_sizes([row.share for row in SEGMENTER], size.points)
+    return HierarchicalSegmenter(stack(SEGMENTER, in_features), sizes, in_features, in_features, PROPAGATION[1:], head)

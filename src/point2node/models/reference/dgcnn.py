@@ -1,0 +1,163 @@
+"""DGCNN (Wang et al., ACM TOG 2019, arXiv:1801.07829): convolutions on graphs that follow the features."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+import torch
+from torch import Tensor, nn
+
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
+from point2node.kernels.switch import in_one_piece
+from point2node.models.layers import Head, Layers, gather_nodes
+from point2node.models.network import Network
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.sizes import Size
+
+K = 20
+"""Neighbours in every graph, the point itself included."""
+SLOPE = 0.2
+"""Of the leaky ReLU behind every norm."""
+PLAN = PyramidPlan(level_sizes=(None,), sampling="farthest", encoder=(Search(K, 1, 0, 0),))
+"""All points, and the graph of the first layer, which is the one in space."""
+
+
+class EdgeConv(nn.Module):
+    """x'_i = max over j of h(x_i, x_j − x_i), the neighbours j of i in the graph (Sec. 3.1).
+
+    The first layer of h is linear in both arguments: θ·(x_j − x_i) + φ·x_i = θ·x_j + (φ − θ)·x_i. So it is taken
+    once a node and not once an edge; its weight holds θ, then φ.
+    """
+
+    def __init__(self, in_channels: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.first = NormalisedDense(2 * in_channels, widths[0], SLOPE)
+        self.rest = Mlp(widths[0], widths[1:], SLOPE)
+
+    def forward(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
+        """Nodes (B, N, C_in) and the graph (B, N, K) → nodes (B, N, C)."""
+        theta, phi = self.first.linear.weight.chunk(2, dim=1)
+        edges = gather_nodes(nodes @ theta.T, neighbours) + (nodes @ (phi - theta).T)[:, :, None]  # (B, N, K, C)
+        return self.rest(self.first.activate(edges)).max(dim=2).values
+
+    def macs(self, points: int) -> int:
+        """Multiply-accumulates for one cloud, as published: every layer of h on every edge."""
+        return self.first.macs(points * K) + self.rest.macs(points * K)
+
+
+class Dgcnn(Network):
+    """What both networks share: EdgeConvs, each on the graph of its own input (Sec. 3.2).
+
+    The first graph is that of the coordinates and comes with the pyramid; the others connect points that are near in
+    feature space, wherever they are, and are searched here.
+    """
+
+    def __init__(self, edge_convs: Sequence[Sequence[int]], in_features: int, head: Head, node_channels: int) -> None:
+        super().__init__(PLAN, in_features, head, node_channels=node_channels)
+        self.edge_convs: Layers[EdgeConv] = Layers()
+        in_channels = 3 + in_features
+        for widths in edge_convs:
+            self.edge_convs.append(EdgeConv(in_channels, widths))
+            in_channels = widths[-1]
+        self.embedding = NormalisedDense(sum(widths[-1] for widths in edge_convs), 1024, SLOPE)
+
+    def _local(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """The outputs of all EdgeConvs side by side (B, N, C)."""
+        nodes = join_features(pyramid.levels[0], features)
+        (neighbours,) = pyramid.encoder
+        outputs: list[Tensor] = []
+        for edge_conv in self.edge_convs:
+            if outputs:
+                neighbours = feature_neighbours(nodes, K)
+            nodes = edge_conv(nodes, neighbours)
+            outputs.append(nodes)
+        return torch.cat(outputs, dim=-1)
+
+    def _shared_macs(self, points: int) -> int:
+        """Multiply-accumulates of everything but the head; searching is not counted, as in every network here."""
+        return sum(edge_conv.macs(points) for edge_conv in self.edge_convs) + self.embedding.macs(points)
+
+
+class DgcnnSegmenter(Dgcnn):
+    """A label for every point: three EdgeConvs, and the whole cloud's features beside each point's.
+
+    The authors' network for semantic segmentation, without the spatial transformer of their part segmentation.
+    """
+
+    task = "segmentation"
+
+    def __init__(self, num_classes: int, in_features: int) -> None:
+        edge_convs = (64, 64), (64, 64), (64,)
+        head = Head(1024 + 3 * 64, (512, 256), (0.0, 0.3), num_classes, partial(NormalisedDense, slope=SLOPE))
+        super().__init__(edge_convs, in_features, head, head.last_in_channels)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 512), from each point's features beside the cloud's."""
+        local = self._local(features, pyramid)
+        whole = self.embedding(local).max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
+        return self.head.lead(torch.cat([whole, local], dim=-1))
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, classes)."""
+        return self.head.finish(nodes)
+
+    def _own_macs(self, points: int) -> int:
+        return self._shared_macs(points) + self.head.macs(points)
+
+
+class DgcnnClassifier(Dgcnn):
+    """A label for the whole cloud: four EdgeConvs, then maximum and mean over all points (Sec. 4.1, Fig. 3)."""
+
+    task = "classification"
+
+    def __init__(self, num_classes: int, in_features: int) -> None:
+        edge_convs = (64,), (64,), (128,), (256,)
+        head = Head(2 * 1024, (512, 256), (0.5, 0.5), num_classes, partial(NormalisedDense, slope=SLOPE))
+        super().__init__(edge_convs, in_features, head, 512)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 512), in front of the embedding that is pooled."""
+        return self._local(features, pyramid)
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, classes)."""
+        embedded = self.embedding(nodes)
+        return self.head(torch.cat([embedded.max(dim=1).values, embedded.mean(dim=1)], dim=-1))
+
+    def _own_macs(self, points: int) -> int:
+        return self._shared_macs(points) + self.head.macs(1)
+
+
+def build_dgcnn(size: Size) -> Dgcnn:
+    """DGCNN for the task, classes and features of a size; it takes clouds of any number of points."""
+    network = DgcnnClassifier if size.task == "classification" else DgcnnSegmenter
+    return network(size.num_classes, size.in_features)
+
+
+CHUNK = 2**22
+"""Distances held at a time: 16 MB in float32, all pairs of one cloud of 2048 points."""
+
+
+@torch.no_grad()
+def feature_neighbours(nodes: Tensor, k: int) -> Tensor:
+    """Indices (B, N, min(k, N)) of the nodes nearest to each node of (B, N, C), itself included, in any order.
+
+    One cloud after the other, so that a cloud has the same neighbours in any batch.
+    """
+    k = min(k, nodes.shape[1])
+    rows = max(1, CHUNK // nodes.shape[1])
+    with torch.autocast(nodes.device.type, enabled=False):  # three digits would not tell neighbours apart
+        nodes = nodes.to(torch.promote_types(nodes.dtype, torch.float32))
+        centred = nodes - nodes.mean(dim=1, keepdim=True)  # the products below lose digits far from the origin
+        if in_one_piece():
+            distances = centred.square().sum(dim=-1)[:, None] - 2 * centred @ centred.mT
+            return distances.topk(k, largest=False, sorted=False).indices
+        nearest = ([_nearest(queries, cloud, k) for queries in cloud.split(rows)] for cloud in centred)
+        return torch.stack([torch.cat(found) for found in nearest])
+
+
+def _nearest(queries: Tensor, cloud: Tensor, k: int) -> Tensor:
+    """(Q, C) and (N, C) give (Q, k), by ‖x_j‖² − 2 x_i·x_j: ‖x_i‖² would not change the order."""
+    squares = cloud.square().sum(dim=-1)
+    return torch.addmm(squares, queries, cloud.T, alpha=-2).topk(k, largest=False, sorted=False).indices

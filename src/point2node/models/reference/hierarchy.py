@@ -1,0 +1,201 @@
+"""What networks in the manner of PointNet++ share: sampled levels, each abstracted from the last, and the way back."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
+from point2node.models.layers import Head, Layers, gather_nodes
+from point2node.models.network import Network
+from point2node.models.reference.layers import Mlp
+
+
+class Abstraction(nn.Module):
+    """From a level of points to the next smaller one: each of its points sees its neighbours on the level above."""
+
+    neighbours: int
+    out_channels: int
+
+    @abstractmethod
+    def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
+        """Centres (B, P, 3), source points (B, M, 3) with features (B, M, C_in), neighbours (B, P, K) → (B, P, C)."""
+
+    @abstractmethod
+    def macs(self, queries: int) -> int:
+        """Multiply-accumulates for ``queries`` centres."""
+
+
+class FeaturePropagation(nn.Module):
+    """Features of a level from those of the smaller one by interpolation, and from its own (PointNet++, Sec. 3.4)."""
+
+    def __init__(self, in_channels: int, skip_channels: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.in_channels = in_channels
+        self.mlp = Mlp(in_channels + skip_channels, widths)
+
+    def forward(
+        self, queries: Tensor, points: Tensor, features: Tensor, skip: Tensor | None, neighbours: Tensor
+    ) -> Tensor:
+        """Points of the level (B, P, 3), of the smaller one (B, M, 3) with features (B, M, C_in) → (B, P, C)."""
+        x = interpolate(queries, points, features, neighbours)
+        return self.mlp(x if skip is None else torch.cat([x, skip], dim=-1))
+
+    def macs(self, queries: int, neighbours: int) -> int:
+        """Multiply-accumulates for ``queries`` points with this many neighbours each."""
+        return queries * neighbours * self.in_channels + self.mlp.macs(queries)
+
+
+def interpolate(queries: Tensor, points: Tensor, features: Tensor, neighbours: Tensor) -> Tensor:
+    """f(x) = Σ wᵢ(x) fᵢ / Σ wᵢ(x) with wᵢ = 1 / d(x, xᵢ)² over the neighbours (PointNet++, Eq. 2, p = 2): (B, P, C)."""
+    squares = (gather_nodes(points, neighbours) - queries[:, :, None]).square().sum(dim=-1)  # (B, P, 3)
+    w = squares.clamp_min(1e-10).reciprocal()
+    w = w / w.sum(dim=-1, keepdim=True)
+    return (w[..., None] * gather_nodes(features, neighbours)).sum(dim=2)
+
+
+def group_in_ball(queries: Tensor, points: Tensor, neighbours: Tensor, radius: float) -> tuple[Tensor, Tensor]:
+    """The ball query, read as "the K nearest points within the radius": neighbours (B, P, K) and their offsets from
+    the centres (B, P, K, 3). Those beyond it are replaced by the nearest one, which a maximum ignores. The papers take
+    any K points of the ball.
+    """
+    offsets = gather_nodes(points, neighbours) - queries[:, :, None]
+    outside = offsets.square().sum(dim=-1) > radius**2  # (B, P, K)
+    return (
+        torch.where(outside, neighbours[..., :1], neighbours),
+        torch.where(outside[..., None], offsets[..., :1, :], offsets),
+    )
+
+
+def level_sizes(shares: Sequence[int], points: int) -> tuple[int, ...]:
+    """How many points each level has below a cloud of ``points``: one of ``share`` each, at least one."""
+    return tuple(max(1, points // share) for share in shares)
+
+
+class Hierarchy(Network):
+    """Farthest-sampled levels, each abstracted from the one above."""
+
+    def __init__(
+        self,
+        abstraction: Sequence[Abstraction],
+        sizes: Sequence[int],
+        in_features: int,
+        head: Head,
+        *,
+        node_channels: int,
+        node_level: int,
+        decoder: Sequence[Search] = (),
+    ) -> None:
+        plan = PyramidPlan(
+            level_sizes=(None, *sizes),
+            sampling="farthest",
+            encoder=tuple(Search(layer.neighbours, 1, level, level + 1) for level, layer in enumerate(abstraction)),
+            decoder=tuple(decoder),
+        )
+        super().__init__(plan, in_features, head, node_channels=node_channels, node_level=node_level)
+        self.abstraction: Layers[Abstraction] = Layers(abstraction)
+
+    def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor | None:
+        """What the points of level 0 bring with them: the input features, if any."""
+        return features
+
+    def _abstracted(self, features: Tensor | None, pyramid: Pyramid) -> list[Tensor | None]:
+        """The features of every level (B, P_l, C_l)."""
+        of_level = [self._input(features, pyramid)]
+        for layer, search, found in zip(self.abstraction, self.plan.encoder, pyramid.encoder, strict=True):
+            queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
+            of_level.append(layer(queries, points, of_level[-1], found))
+        return of_level
+
+    def _abstraction_macs(self, points: int) -> int:
+        sizes = self.plan.sizes(points)[1:]
+        return sum(layer.macs(size) for layer, size in zip(self.abstraction, sizes, strict=True))
+
+
+class HierarchicalSegmenter(Hierarchy):
+    """A label for every point: features propagated back level by level, from 3 neighbours each.
+
+    Args:
+        abstraction: from the largest level down.
+        sizes: of the sampled levels.
+        in_features: width of the input features.
+        in_channels: width of what the points of level 0 bring with them.
+        propagation: FP(widths), from the smallest level up.
+        head: gives logits.
+    """
+
+    task = "segmentation"
+
+    def __init__(
+        self,
+        abstraction: Sequence[Abstraction],
+        sizes: Sequence[int],
+        in_features: int,
+        in_channels: int,
+        propagation: Sequence[Sequence[int]],
+        head: Head,
+    ) -> None:
+        upwards = range(len(sizes), 0, -1)
+        decoder = [Search(min(3, sizes[level - 1]), 1, level, level - 1) for level in upwards]
+        channels = propagation[-1][-1]
+        super().__init__(abstraction, sizes, in_features, head, node_channels=channels, node_level=0, decoder=decoder)
+        skips = [in_channels, *(layer.out_channels for layer in abstraction)]
+        self.propagation: Layers[FeaturePropagation] = Layers()
+        channels = skips[-1]
+        for level, widths in zip(upwards, propagation, strict=True):
+            self.propagation.append(FeaturePropagation(channels, skips[level - 1], widths))
+            channels = widths[-1]
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """What the last propagation gives (B, N, C)."""
+        *skips, x = self._abstracted(features, pyramid)
+        assert x is not None
+        for layer, search, found in zip(self.propagation, self.plan.decoder, pyramid.decoder, strict=True):
+            queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
+            x = layer(queries, points, x, skips[search.queries], found)
+        return x
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, classes)."""
+        return self.head(nodes)
+
+    def _own_macs(self, points: int) -> int:
+        sizes = self.plan.sizes(points)
+        pairs = zip(self.propagation, self.plan.decoder, strict=True)
+        propagation = sum(layer.macs(sizes[search.queries], search.neighbours) for layer, search in pairs)
+        return self._abstraction_macs(points) + propagation + self.head.macs(points)
+
+
+class HierarchicalClassifier(Hierarchy):
+    """A label for the whole cloud: the nodes are the points of the last level, which one more abstraction takes as one
+    group around the origin, the middle of the frame.
+    """
+
+    task = "classification"
+
+    def __init__(
+        self, abstraction: Sequence[Abstraction], sizes: Sequence[int], in_features: int, whole: Abstraction, head: Head
+    ) -> None:
+        channels = abstraction[-1].out_channels
+        super().__init__(abstraction, sizes, in_features, head, node_channels=channels, node_level=len(sizes))
+        self.whole = whole
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """The features of the last level's points (B, P, C)."""
+        nodes = self._abstracted(features, pyramid)[-1]
+        assert nodes is not None
+        return nodes
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, classes)."""
+        points = pyramid.levels[-1]
+        everything = torch.arange(points.shape[1], device=points.device).expand(len(points), 1, -1)
+        centre = torch.zeros_like(points[:, :1])
+        return self.head(self.whole(centre, points, nodes, everything).squeeze(1))
+
+    def _own_macs(self, points: int) -> int:
+        """The levels, and so this number, do not depend on ``points``."""
+        return self._abstraction_macs(points) + self.whole.macs(1) + self.head.macs(1)

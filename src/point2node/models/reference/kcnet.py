@@ -1,0 +1,130 @@
+"""KCNet (Shen et al., CVPR 2018, arXiv:1712.06760): neighbourhoods compared with learnt point sets, graph pooling."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
+from point2node.models.layers import Head, gather_nodes
+from point2node.models.network import Network
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.sizes import Size
+
+K = 16
+"""Neighbours in the graph, without the point itself."""
+KERNELS, KERNEL_POINTS, SIGMA, SPREAD = 32, 16, 0.005, 0.2
+"""32 kernels of 16 points, which start anywhere in a cube of ± 0.2."""
+PLAN = PyramidPlan((None,), "farthest", encoder=(Search(1 + K, 1, 0, 0),))
+"""All points; each is its own first neighbour."""
+
+
+class KernelCorrelation(nn.Module):
+    """KC(κ, x_i) = 1/K Σ_m Σ_n exp(−‖κ_m + x_i − x_n‖² / σ) over the kernel's points m and the neighbours n.
+
+    Each kernel κ is a set of learnt points; the response is high where the neighbourhood looks like it.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.kernels = nn.Parameter(torch.empty(KERNELS, KERNEL_POINTS, 3).uniform_(-SPREAD, SPREAD))
+
+    def forward(self, offsets: Tensor) -> Tensor:
+        """Offsets x_n − x_i (B, N, K, 3) → responses (B, N, 32)."""
+        kernels = self.kernels.flatten(0, 1)  # (32 · 16, 3)
+        squares = offsets.square().sum(dim=-1, keepdim=True) + kernels.square().sum(dim=-1) - 2 * offsets @ kernels.T
+        responses = (-squares.clamp_min(0) / SIGMA).exp().unflatten(-1, self.kernels.shape[:2])
+        return responses.sum(dim=-1).mean(dim=2)
+
+    def macs(self, points: int) -> int:
+        """Multiply-accumulates for one cloud."""
+        return points * K * self.kernels.numel()
+
+
+class KcNet(Network):
+    """What both networks share: the responses join each point's input, and the features of one layer, pooled over the
+    graph, those of a later one.
+
+    Args:
+        widths: of four layers; the features of the second are pooled and joined to those of the fourth.
+        rest: of the layers in front of the maximum over the cloud.
+    """
+
+    def __init__(
+        self,
+        widths: tuple[int, int, int, int],
+        rest: tuple[int, ...],
+        in_features: int,
+        head: Head,
+        node_channels: int,
+    ) -> None:
+        super().__init__(PLAN, in_features, head, node_channels=node_channels)
+        self.correlation_with_kernels = KernelCorrelation()
+        self.layers = Mlp(3 + in_features + KERNELS, widths)
+        self.rest = Mlp(widths[1] + widths[3], rest)
+
+    def _local(self, features: Tensor | None, pyramid: Pyramid) -> list[Tensor]:
+        """The input with its responses, the features of the four layers, and the pooled second beside the fourth."""
+        (xyz,), (graph,) = pyramid.levels, pyramid.encoder
+        offsets = gather_nodes(xyz, graph[..., 1:]) - xyz[:, :, None]
+        outputs = [torch.cat([join_features(xyz, features), self.correlation_with_kernels(offsets)], dim=-1)]
+        for layer in self.layers:
+            outputs.append(layer(outputs[-1]))
+        pooled = gather_nodes(outputs[2], graph).max(dim=2).values
+        return [*outputs, torch.cat([pooled, outputs[4]], dim=-1)]
+
+    def _shared_macs(self, points: int) -> int:
+        return self.correlation_with_kernels.macs(points) + self.layers.macs(points) + self.rest.macs(points)
+
+
+class KcNetClassifier(KcNet):
+    """A label for the whole cloud, from the maximum over all points."""
+
+    task = "classification"
+
+    def __init__(self, num_classes: int, in_features: int) -> None:
+        head = Head(1024, (512, 256), (0.0, 0.5), num_classes, NormalisedDense)
+        super().__init__((64, 64, 64, 128), (1024,), in_features, head, 64 + 128)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 192), in front of the layer whose maximum is taken."""
+        return self._local(features, pyramid)[-1]
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, classes)."""
+        return self.head(self.rest(nodes).max(dim=1).values)
+
+    def _own_macs(self, points: int) -> int:
+        return self._shared_macs(points) + self.head.macs(1)
+
+
+class KcNetSegmenter(KcNet):
+    """A label for every point, from the features of all its layers beside those of the whole cloud."""
+
+    task = "segmentation"
+
+    def __init__(self, num_classes: int, in_features: int) -> None:
+        widths = (64, 64, 128, 128)
+        channels = 3 + in_features + KERNELS + sum(widths) + 512 + 1024
+        head = Head(channels, (512, 256), (0.0, 0.3), num_classes, NormalisedDense)
+        super().__init__(widths, (512, 1024), in_features, head, head.last_in_channels)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 512)."""
+        *outputs, joined = self._local(features, pyramid)
+        fifth = self.rest.lead(joined)
+        whole = self.rest.finish(fifth).max(dim=1, keepdim=True).values.expand(-1, fifth.shape[1], -1)
+        return self.head.lead(torch.cat([*outputs, fifth, whole], dim=-1))
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, classes)."""
+        return self.head.finish(nodes)
+
+    def _own_macs(self, points: int) -> int:
+        return self._shared_macs(points) + self.head.macs(points)
+
+
+def build_kcnet(size: Size) -> KcNet:
+    """KCNet for the task, classes and features of a size; it takes clouds of any number of points."""
+    network = KcNetClassifier if size.task == "classification" else KcNetSegmenter
+    return network(size.num_classes, size.in_features)

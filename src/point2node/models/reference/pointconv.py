@@ -1,0 +1,214 @@
+"""PointConv (Wu et al., CVPR 2019, arXiv:1811.07246): kernels that are functions of the offset and of the density."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor, nn
+
+from point2node.geometry.pyramid import Pyramid, Search
+from point2node.kernels.switch import in_one_piece
+from point2node.models.layers import Head, Layers, gather_nodes
+from point2node.models.reference.hierarchy import (
+    Abstraction,
+    HierarchicalClassifier,
+    Hierarchy,
+    interpolate,
+    level_sizes,
+)
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.sizes import Size
+
+WEIGHT_NET = (8, 8, 16)
+"""Offset → the C_mid = 16 weights of a neighbour."""
+DENSITY_NET = 16
+"""Hidden width of the map from inverse density to its scale."""
+DECODER_NEIGHBOURS = 16
+
+
+@dataclass(frozen=True)
+class Row:
+    """One encoding layer: one of ``share`` points, K, the bandwidth of the density, and widths."""
+
+    share: int
+    neighbours: int
+    bandwidth: float
+    widths: tuple[int, ...]
+
+
+CLASSIFIER = (Row(2, 32, 0.1, (64, 64, 128)), Row(8, 64, 0.2, (128, 128, 256)))
+WHOLE = Row(0, 0, 0.4, (256, 512, 1024))
+"""The released classifier: 512 and 128 points, then all of them as one group."""
+SEGMENTER = (
+    Row(2, 32, 0.1, (32, 32, 64)),
+    Row(8, 32, 0.2, (64, 64, 128)),
+    Row(32, 32, 0.4, (128, 128, 256)),
+    Row(64, 32, 0.8, (256, 256, 512)),
+)
+"""The released network for scenes, whose last level has 36 points of 2048."""
+DECODER = ((512, 512), (256, 256), (256, 128), (128, 128, 128))
+"""The first width of each is the PointConv's, the others follow the skip connection; from the smallest level up."""
+
+
+@torch.no_grad()
+def gaussian_density(points: Tensor, bandwidth: float) -> Tensor:
+    """Kernel density estimate at each point (B, M, 3) → (B, M, 1): the mean over all points of exp(−d² / 2b²).
+
+    The kernel's constant cancels in the inverse density scale. One cloud after the other: M × M numbers are held.
+    """
+    if in_one_piece():
+        squares = (points[:, :, None] - points[:, None]).square().sum(dim=-1)
+        return (-squares / (2 * bandwidth**2)).exp().mean(dim=-1, keepdim=True)
+    exact = "donot_use_mm_for_euclid_dist"  # the quick form loses digits
+    distances = (torch.cdist(cloud, cloud, compute_mode=exact) for cloud in points)
+    return torch.stack([(-d.square() / (2 * bandwidth**2)).exp().mean(dim=-1) for d in distances])[..., None]
+
+
+class PointConv(nn.Module):
+    """F_out = Σ_k S(k) W(k) F_in(k) over the neighbours, in the efficient form.
+
+    W is an MLP of the offset, S one of the inverse density relative to the largest in the group. Its last layer is
+    taken out of the sum: M (C_mid weights for each neighbour) ⊗ F_in is summed first, then one linear map H gives C.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int) -> None:
+        super().__init__()
+        self.weight_net = Mlp(3, WEIGHT_NET)
+        self.density_net = nn.Sequential(NormalisedDense(1, DENSITY_NET), nn.Linear(DENSITY_NET, 1), nn.Sigmoid())
+        self.linear = NormalisedDense(WEIGHT_NET[-1] * in_channels, out_channels)
+        self.in_channels = in_channels
+
+    def forward(self, offsets: Tensor, grouped: Tensor, density: Tensor) -> Tensor:
+        """Offsets (B, P, K, 3), features (B, P, K, C_in) and densities (B, P, K, 1) → (B, P, C)."""
+        inverse = density.reciprocal()
+        S = self.density_net(inverse / inverse.amax(dim=2, keepdim=True))  # (B, P, K, 1)
+        M = self.weight_net(offsets)  # (B, P, K, C_mid)
+        return self.linear(((grouped * S).mT @ M).flatten(-2))
+
+    def macs(self, queries: int, neighbours: int) -> int:
+        """Multiply-accumulates for ``queries`` centres."""
+        edges = queries * neighbours
+        density = 2 * DENSITY_NET * edges
+        product = edges * self.in_channels * (1 + WEIGHT_NET[-1])
+        return self.weight_net.macs(edges) + density + product + self.linear.macs(queries)
+
+
+class DensityAbstraction(Abstraction):
+    """Sampling, grouping, an MLP for each neighbour, then a PointConv over the group."""
+
+    def __init__(self, neighbours: int, bandwidth: float, in_channels: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.neighbours = neighbours
+        self.bandwidth = bandwidth
+        self.mlp = Mlp(3 + in_channels, widths)
+        self.convolution = PointConv(widths[-1], widths[-1])
+        self.out_channels = widths[-1]
+
+    def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
+        """See ``Abstraction``."""
+        offsets = gather_nodes(points, neighbours) - queries[:, :, None]
+        grouped = None if features is None else gather_nodes(features, neighbours)  # (B, P, K, C_in)
+        density = gather_nodes(gaussian_density(points, self.bandwidth), neighbours)
+        return self.convolution(offsets, self.mlp(join_features(offsets, grouped)), density)
+
+    def macs(self, queries: int) -> int:
+        """Multiply-accumulates for ``queries`` centres; densities are not counted, as searches are not."""
+        return self.mlp.macs(queries * self.neighbours) + self.convolution.macs(queries, self.neighbours)
+
+
+class Deconvolution(nn.Module):
+    """Interpolation, a PointConv among the level's own points, then the skip connection and an MLP."""
+
+    def __init__(self, bandwidth: float, in_channels: int, skip_channels: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.bandwidth = bandwidth
+        self.in_channels = in_channels
+        self.convolution = PointConv(3 + in_channels, widths[0])
+        self.mlp = Mlp(widths[0] + skip_channels, widths[1:])
+
+    def forward(
+        self, queries: Tensor, points: Tensor, features: Tensor, skip: Tensor, sources: Tensor, neighbours: Tensor
+    ) -> Tensor:
+        """Points of the level (B, P, 3) with skip features (B, P, C_s), of the smaller one (B, M, 3) with features
+        (B, M, C_in); ``sources`` (B, P, 3) are indices of the smaller level, ``neighbours`` (B, P, K) of the level.
+        """
+        interpolated = interpolate(queries, points, features, sources)
+        offsets = gather_nodes(queries, neighbours) - queries[:, :, None]
+        grouped = torch.cat([offsets, gather_nodes(interpolated, neighbours)], dim=-1)
+        density = gather_nodes(gaussian_density(queries, self.bandwidth), neighbours)
+        return self.mlp(torch.cat([self.convolution(offsets, grouped, density), skip], dim=-1))
+
+    def macs(self, queries: int, sources: int, neighbours: int) -> int:
+        """Multiply-accumulates for ``queries`` points."""
+        interpolation = queries * sources * self.in_channels
+        return interpolation + self.convolution.macs(queries, neighbours) + self.mlp.macs(queries)
+
+
+def stack(rows: Sequence[Row], in_channels: int) -> list[DensityAbstraction]:
+    """The encoding layers of a table, each fed by the one before."""
+    layers = []
+    for row in rows:
+        layers.append(DensityAbstraction(row.neighbours, row.bandwidth, in_channels, row.widths))
+        in_channels = row.widths[-1]
+    return layers
+
+
+class PointConvSegmenter(Hierarchy):
+    """A label for every point: PointConvs down, and PointDeconvs back up."""
+
+    task = "segmentation"
+
+    def __init__(self, points: int, num_classes: int, in_features: int) -> None:
+        head = Head(128, (128,), (0.5,), num_classes, NormalisedDense)
+        sizes = level_sizes([row.share for row in SEGMENTER], points)
+        layers = stack(SEGMENTER, 3 + in_features)
+        upwards = range(len(sizes), 0, -1)
+        decoder = [Search(min(3, sizes[level - 1]), 1, level, level - 1) for level in upwards]
+        decoder += [Search(DECODER_NEIGHBOURS, 1, level - 1, level - 1) for level in upwards]
+        channels = DECODER[-1][-1]
+        super().__init__(layers, sizes, in_features, head, node_channels=channels, node_level=0, decoder=decoder)
+        skips = [3 + in_features, *(layer.out_channels for layer in layers)]
+        self.deconvolution: Layers[Deconvolution] = Layers()
+        channels = skips[-1]
+        for level, row, widths in zip(upwards, reversed(SEGMENTER), DECODER, strict=True):
+            self.deconvolution.append(Deconvolution(row.bandwidth, channels, skips[level - 1], widths))
+            channels = widths[-1]
+
+    def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        return join_features(pyramid.levels[0], features)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """What the last deconvolution gives (B, N, 128)."""
+        *skips, x = self._abstracted(features, pyramid)
+        count = len(self.deconvolution)
+        sources, neighbours = pyramid.decoder[:count], pyramid.decoder[count:]
+        for layer, search, source, own in zip(self.deconvolution, self.plan.decoder, sources, neighbours, strict=False):
+            queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
+            x = layer(queries, points, x, skips[search.queries], source, own)
+        assert x is not None
+        return x
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, classes)."""
+        return self.head(nodes)
+
+    def _own_macs(self, points: int) -> int:
+        sizes = self.plan.sizes(points)
+        deconvolution = sum(
+            layer.macs(sizes[search.queries], search.neighbours, DECODER_NEIGHBOURS)
+            for layer, search in zip(self.deconvolution, self.plan.decoder, strict=False)
+        )
+        return self._abstraction_macs(points) + deconvolution + self.head.macs(points)
+
+
+def build_pointconv(size: Size) -> Hierarchy:
+    """PointConv for the task, points, classes and features of a size."""
+    if size.task == "segmentation":
+        return PointConvSegmenter(size.points, size.num_classes, size.in_features)
+    head = Head(WHOLE.widths[-1], (512, 256), (0.4, 0.4), size.num_classes, NormalisedDense)
+    sizes = level_sizes([row.share for row in CLASSIFIER], size.points)
+    layers = stack(CLASSIFIER, size.in_features)
+    whole = DensityAbstraction(sizes[-1], WHOLE.bandwidth, layers[-1].out_channels, WHOLE.widths)
+    return HierarchicalClassifier(layers, sizes, size.in_features, whole, head)

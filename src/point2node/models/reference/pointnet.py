@@ -1,0 +1,135 @@
+"""PointNet (Qi et al., CVPR 2017, arXiv:1612.00593): every point by itself, then one maximum over all."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from point2node.geometry.pyramid import Pyramid, PyramidPlan
+from point2node.models.layers import Head
+from point2node.models.network import Network
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.sizes import Size
+
+PLAN = PyramidPlan(level_sizes=(None,), sampling="farthest", encoder=())
+"""All points and nothing else: PointNet has no neighbours."""
+
+REGULARISATION = 0.001
+"""The weight of L_reg (Sec. 4.2)."""
+
+
+class AlignmentNetwork(nn.Module):
+    """T-Net (Sec. 4.2, Appendix C): a small PointNet that predicts the k×k matrix to align its input with.
+
+    The last layer starts at weight 0 and bias I, so that training begins without any alignment.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.channels = channels
+        self.shared = Mlp(channels, (64, 128, 1024))
+        self.hidden = Mlp(1024, (512, 256))
+        self.matrix = nn.Linear(256, channels * channels)
+        nn.init.zeros_(self.matrix.weight)
+        with torch.no_grad():
+            self.matrix.bias.copy_(torch.eye(channels).flatten())
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(B, N, k) → (B, k, k)."""
+        whole = self.shared(x).max(dim=1).values  # (B, 1024)
+        return self.matrix(self.hidden(whole)).unflatten(-1, (self.channels, self.channels))
+
+    def macs(self, points: int) -> int:
+        """Multiply-accumulates for one cloud, the alignment of its points included."""
+        matrix = self.matrix.in_features * self.matrix.out_features
+        return self.shared.macs(points) + self.hidden.macs(1) + matrix + points * self.channels**2
+
+
+class PointNet(Network):
+    """What both networks share: f({x₁, …, xₙ}) = g(h(x₁), …, h(xₙ)) with the maximum as g (Eq. 1, Fig. 2).
+
+    Input features beside xyz pass by the first alignment, which is one of coordinates.
+    """
+
+    def __init__(self, in_features: int, head: Head, node_channels: int) -> None:
+        super().__init__(PLAN, in_features, head, node_channels=node_channels)
+        self.input_alignment = AlignmentNetwork(3)
+        self.first = Mlp(3 + in_features, (64, 64))
+        self.feature_alignment = AlignmentNetwork(64)
+        self.second = Mlp(64, (64, 128, 1024))
+        self._penalty: Tensor | None = None
+
+    def penalty(self) -> Tensor | None:
+        """0.001 · L_reg, L_reg = ‖I − AAᵀ‖²_F of the feature alignment A (Eq. 2), the mean over the batch."""
+        penalty, self._penalty = self._penalty, None
+        return penalty
+
+    def _aligned(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """Aligned features of each point (B, N, 64)."""
+        xyz = pyramid.levels[0]
+        aligned = xyz @ self.input_alignment(xyz)  # (B, N, 3)
+        x = self.first(join_features(aligned, features))  # (B, N, 64)
+        A = self.feature_alignment(x)  # (B, 64, 64)
+        self._penalty = REGULARISATION * distance_from_orthogonal(A) if self.training else None
+        return x @ A
+
+    def _shared_macs(self, points: int) -> int:
+        """Multiply-accumulates of everything but the head."""
+        layers = self.input_alignment, self.first, self.feature_alignment, self.second
+        return sum(layer.macs(points) for layer in layers)
+
+
+def distance_from_orthogonal(A: Tensor) -> Tensor:
+    """‖I − AAᵀ‖²_F of (B, k, k), the mean over the batch."""
+    identity = torch.eye(A.shape[-1], dtype=A.dtype, device=A.device)
+    return (identity - A @ A.mT).square().sum(dim=(-2, -1)).mean()
+
+
+class PointNetSegmenter(PointNet):
+    """A label for every point, from its own features beside those of the whole cloud (Fig. 2, lower part)."""
+
+    task = "segmentation"
+
+    def __init__(self, num_classes: int, in_features: int) -> None:
+        widths, dropouts = (512, 256, 128, 128), (0.0, 0.0, 0.0, 0.3)
+        head = Head(64 + 1024, widths, dropouts, num_classes, NormalisedDense)
+        super().__init__(in_features, head, head.last_in_channels)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """The "point features" (B, N, 128) of Fig. 2."""
+        local = self._aligned(features, pyramid)
+        whole = self.second(local).max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
+        return self.head.lead(torch.cat([local, whole], dim=-1))
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, classes)."""
+        return self.head.finish(nodes)
+
+    def _own_macs(self, points: int) -> int:
+        return self._shared_macs(points) + self.head.macs(points)
+
+
+class PointNetClassifier(PointNet):
+    """A label for the whole cloud, from its 1024 features (Fig. 2, upper part)."""
+
+    task = "classification"
+
+    def __init__(self, num_classes: int, in_features: int) -> None:
+        super().__init__(in_features, Head(1024, (512, 256), (0.0, 0.3), num_classes, NormalisedDense), 128)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 128), in front of the layer whose maximum is taken."""
+        return self.second.lead(self._aligned(features, pyramid))
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, classes)."""
+        return self.head(self.second.finish(nodes).max(dim=1).values)
+
+    def _own_macs(self, points: int) -> int:
+        return self._shared_macs(points) + self.head.macs(1)
+
+
+def build_pointnet(size: Size) -> PointNet:
+    """PointNet for the task, classes and features of a size; it takes clouds of any number of points."""
+    network = PointNetClassifier if size.task == "classification" else PointNetSegmenter
+    return network(size.num_classes, size.in_features)

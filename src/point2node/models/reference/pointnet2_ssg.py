@@ -1,0 +1,91 @@
+"""PointNet++ with single-scale grouping (Qi et al., NeurIPS 2017, arXiv:1706.02413)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from torch import Tensor
+
+from point2node.models.layers import Head, gather_nodes
+from point2node.models.reference.hierarchy import (
+    Abstraction,
+    HierarchicalClassifier,
+    HierarchicalSegmenter,
+    Hierarchy,
+    group_in_ball,
+    level_sizes,
+)
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.sizes import Size
+
+
+@dataclass(frozen=True)
+class Ball:
+    """One row SA(points, radius, widths) of the paper's table (Appendix B)."""
+
+    share: int
+    """The level has one of this many points of the cloud: the paper's sizes for the presets' clouds, fewer for less."""
+    neighbours: int
+    radius: float
+    widths: tuple[int, ...]
+
+
+CLASSIFIER = (Ball(2, 32, 0.2, (64, 64, 128)), Ball(8, 64, 0.4, (128, 128, 256)))
+"""512 and 128 of 1024 points in the unit sphere."""
+SEGMENTER = (
+    Ball(2, 32, 0.1, (32, 32, 64)),
+    Ball(8, 32, 0.2, (64, 64, 128)),
+    Ball(32, 32, 0.4, (128, 128, 256)),
+    Ball(128, 32, 0.8, (256, 256, 512)),
+)
+"""1024, 256, 64 and 16 of 2048 points in a room, radii in metres: the network for ScanNet."""
+WHOLE = (256, 512, 1024)
+"""The classifier's last abstraction, of the whole cloud."""
+PROPAGATION = ((256, 256), (256, 256), (256, 128), (128, 128, 128))
+"""FP(widths), from the smallest level up."""
+
+
+class SetAbstraction(Abstraction):
+    """Sampling, grouping and a PointNet for each group (Sec. 3.2); ``radius=inf`` groups all neighbours."""
+
+    def __init__(self, neighbours: int, radius: float, in_channels: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.neighbours = neighbours
+        self.radius = radius
+        self.mlp = Mlp(3 + in_channels, widths)
+        self.out_channels = widths[-1]
+
+    def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
+        """See ``Abstraction``."""
+        neighbours, offsets = group_in_ball(queries, points, neighbours, self.radius)
+        grouped = None if features is None else gather_nodes(features, neighbours)  # (B, P, K, C_in)
+        return self.mlp(join_features(offsets, grouped)).max(dim=2).values
+
+    def macs(self, queries: int) -> int:
+        """Multiply-accumulates for ``queries`` centres."""
+        return self.mlp.macs(queries * self.neighbours)
+
+
+def stack(balls: Sequence[Ball], in_channels: int) -> list[SetAbstraction]:
+    """The abstractions of a table, each fed by the one before."""
+    layers = []
+    for ball in balls:
+        layers.append(SetAbstraction(ball.neighbours, ball.radius, in_channels, ball.widths))
+        in_channels = ball.widths[-1]
+    return layers
+
+
+def build_pointnet2_ssg(size: Size) -> Hierarchy:
+    """PointNet++ for the task, points, classes and features of a size."""
+    classes, in_features = size.num_classes, size.in_features
+    if size.task == "classification":
+        head = Head(WHOLE[-1], (512, 256), (0.5, 0.5), classes, NormalisedDense)
+        sizes = level_sizes([ball.share for ball in CLASSIFIER], size.points)
+        layers = stack(CLASSIFIER, in_features)
+        whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)
+        return HierarchicalClassifier(layers, sizes, in_features, whole, head)
+    head = Head(128, (128,), (0.5,), classes, NormalisedDense)
+    sizes = level_sizes([ball.share for ball in SEGMENTER], size.points)
+    return HierarchicalSegmenter(stack(SEGMENTER, in_features), sizes, in_features, in_features, PROPAGATION, head)

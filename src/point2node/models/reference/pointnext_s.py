@@ -1,0 +1,123 @@
+"""PointNeXt-S (Qian et al., NeurIPS 2022, arXiv:2206.04670): PointNet++ with residual abstractions."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from point2node.geometry.pyramid import Pyramid
+from point2node.models.batch_norm import BatchNorm
+from point2node.models.layers import Head, gather_nodes
+from point2node.models.operators.activation_norm import activate_and_normalise_
+from point2node.models.reference.hierarchy import (
+    Abstraction,
+    HierarchicalClassifier,
+    HierarchicalSegmenter,
+    Hierarchy,
+    group_in_ball,
+    level_sizes,
+)
+from point2node.models.reference.layers import NormalisedDense, join_features
+from point2node.models.reference.pointnet2_ssg import SetAbstraction
+from point2node.models.sizes import Size
+
+WIDTH = 32
+"""C of the stem; every sampled level doubles it."""
+K = 32
+"""Neighbours in every ball."""
+
+
+@dataclass(frozen=True)
+class Levels:
+    """The sampled levels, each one of ``share`` of the cloud's points, and the radius of the first one's balls."""
+
+    shares: tuple[int, ...]
+    radius: float
+    growth: float
+    """The radius of a level divided by that of the level before."""
+
+
+SEGMENTER = Levels((4, 16, 64, 256), 0.1, 2.0)
+CLASSIFIER = Levels((2, 4, 8, 16), 0.15, 1.5)
+"""The released configurations for S3DIS and ModelNet40."""
+
+
+class ResidualAbstraction(Abstraction):
+    """x'_i = ReLU(max over j of h([(p_j − p_i)/r, x_j]) + W x_i), h of two layers, offsets relative to the radius r."""
+
+    def __init__(self, radius: float, in_channels: int, out_channels: int) -> None:
+        super().__init__()
+        self.neighbours = K
+        self.radius = radius
+        self.out_channels = out_channels
+        self.first = NormalisedDense(3 + in_channels, out_channels // 2)
+        self.second = nn.Linear(out_channels // 2, out_channels, bias=False)
+        self.norm = BatchNorm(out_channels, eps=1e-5, momentum=0.1)
+        self.shortcut = nn.Linear(in_channels, out_channels)
+
+    def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
+        """See ``Abstraction``; a centre is its own first neighbour."""
+        assert features is not None
+        own = self.shortcut(gather_nodes(features, neighbours[..., 0]))
+        neighbours, offsets = group_in_ball(queries, points, neighbours, self.radius)
+        grouped = join_features(offsets / self.radius, gather_nodes(features, neighbours))  # (B, P, K, 3 + C_in)
+        edges = activate_and_normalise_(self.second(self.first(grouped)), self.norm, activation=False)
+        return F.relu(edges.max(dim=2).values + own)
+
+    def macs(self, queries: int) -> int:
+        """Multiply-accumulates for ``queries`` centres."""
+        edges = queries * self.neighbours
+        second = self.second.in_features * self.second.out_features
+        return self.first.macs(edges) + edges * second + queries * self.shortcut.in_features * self.out_channels
+
+
+def stack(levels: Levels) -> list[ResidualAbstraction]:
+    """One abstraction for each sampled level: 32 → 64 → 128 → …"""
+    return [
+        ResidualAbstraction(levels.radius * levels.growth**number, WIDTH * 2**number, WIDTH * 2 ** (number + 1))
+        for number in range(len(levels.shares))
+    ]
+
+
+class PointNextSegmenter(HierarchicalSegmenter):
+    """The stem sees heights and features; propagation has the encoder's widths."""
+
+    def __init__(self, points: int, num_classes: int, in_features: int) -> None:
+        widths = [WIDTH * 2**level for level in range(len(SEGMENTER.shares))]
+        head = Head(WIDTH, (WIDTH,), (0.5,), num_classes, NormalisedDense)
+        sizes, layers = level_sizes(SEGMENTER.shares, points), stack(SEGMENTER)
+        super().__init__(layers, sizes, in_features, WIDTH, [(width, width) for width in reversed(widths)], head)
+        self.stem = nn.Linear(1 + in_features, WIDTH)
+
+    def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        return self.stem(join_features(pyramid.levels[0][..., 2:], features))
+
+    def _own_macs(self, points: int) -> int:
+        return super()._own_macs(points) + points * self.stem.in_features * WIDTH
+
+
+class PointNextClassifier(HierarchicalClassifier):
+    """The stem sees coordinates and features; a PointNet of two layers takes the whole cloud."""
+
+    def __init__(self, points: int, num_classes: int, in_features: int) -> None:
+        sizes, layers = level_sizes(CLASSIFIER.shares, points), stack(CLASSIFIER)
+        channels = layers[-1].out_channels
+        head = Head(channels, (512, 256), (0.5, 0.5), num_classes, NormalisedDense)
+        whole = SetAbstraction(sizes[-1], math.inf, channels, (channels, channels))
+        super().__init__(layers, sizes, in_features, whole, head)
+        self.stem = nn.Linear(3 + in_features, WIDTH)
+
+    def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        return self.stem(join_features(pyramid.levels[0], features))
+
+    def _own_macs(self, points: int) -> int:
+        return super()._own_macs(points) + points * self.stem.in_features * WIDTH
+
+
+def build_pointnext_s(size: Size) -> Hierarchy:
+    """PointNeXt-S for the task, points, classes and features of a size."""
+    network = PointNextClassifier if size.task == "classification" else PointNextSegmenter
+    return network(size.points, size.num_classes, size.in_features)

@@ -1,0 +1,112 @@
+"""PointWeb (Zhao et al., CVPR 2019): every pair of points of a group exchanges features before the group is pooled."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
+
+from point2node.kernels.switch import in_one_piece
+from point2node.models.layers import Head, gather_nodes
+from point2node.models.reference.hierarchy import (
+    Abstraction,
+    HierarchicalClassifier,
+    HierarchicalSegmenter,
+    Hierarchy,
+    level_sizes,
+)
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.pointnet2_ssg import CLASSIFIER, PROPAGATION, SEGMENTER, WHOLE, Ball, SetAbstraction
+from point2node.models.sizes import Size
+
+HIDDEN = 32
+"""Width of the impact function's two hidden layers."""
+
+
+class AdaptiveFeatureAdjustment(nn.Module):
+    """F'_i = F_i + Σ_j f_imp(ΔF_ij) ⊙ ΔF_ij, with ΔF_ij = F_i − F_j for j ≠ i and F_i for j = i.
+
+    The sum runs over the group's own points: a locally fully-linked web. f_imp is an MLP that gives each channel of a
+    pair its impact.
+    """
+
+    def __init__(self, channels: int) -> None:
+        super().__init__()
+        self.first = NormalisedDense(channels, HIDDEN)
+        self.second = NormalisedDense(HIDDEN, HIDDEN)
+        self.impact = nn.Linear(HIDDEN, channels)
+
+    def forward(self, group: Tensor) -> Tensor:
+        """Features of the points of each group (B, P, K, C) → adjusted ones (B, P, K, C)."""
+        h = self.first.activate(differences(group @ self.first.linear.weight.T))  # linear: once a point, not a pair
+        h = self.second(h)  # (B, P, K, K, 32)
+        if in_one_piece():
+            return group + self.exchange(group, h)
+        # tensors of K × K × C are made again in the backward pass, cloud by cloud: kept, they would take gigabytes
+        clouds = (checkpoint(self.exchange, *cloud, use_reentrant=False) for cloud in zip(group, h, strict=True))
+        return group + torch.stack(list(clouds))
+
+    def exchange(self, group: Tensor, h: Tensor) -> Tensor:
+        """What the points of groups (…, P, K, C) take over, by hidden features of their pairs (…, P, K, K, 32)."""
+        return (self.impact(h) * differences(group)).sum(dim=-2)
+
+    def macs(self, pairs: int) -> int:
+        """Multiply-accumulates for ``pairs`` pairs of points."""
+        return (
+            self.first.macs(pairs)
+            + self.second.macs(pairs)
+            + pairs * (self.impact.in_features + 1) * self.impact.out_features
+        )
+
+
+def differences(group: Tensor) -> Tensor:
+    """ΔF_ij of all pairs of each group: (…, K, C) → (…, K, K, C)."""
+    own = torch.eye(group.shape[-2], dtype=group.dtype, device=group.device)[..., None]  # (K, K, 1)
+    return group[..., :, None, :] * (1 + own) - group[..., None, :, :]
+
+
+class WebAbstraction(Abstraction):
+    """The K nearest points of each centre, adjusted by each other, then a PointNet."""
+
+    def __init__(self, neighbours: int, in_channels: int, widths: Sequence[int]) -> None:
+        super().__init__()
+        self.neighbours = neighbours
+        self.adjustment = AdaptiveFeatureAdjustment(3 + in_channels)
+        self.mlp = Mlp(3 + in_channels, widths)
+        self.out_channels = widths[-1]
+
+    def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
+        """See ``Abstraction``."""
+        offsets = gather_nodes(points, neighbours) - queries[:, :, None]
+        grouped = None if features is None else gather_nodes(features, neighbours)  # (B, P, K, C_in)
+        return self.mlp(self.adjustment(join_features(offsets, grouped))).max(dim=2).values
+
+    def macs(self, queries: int) -> int:
+        """Multiply-accumulates for ``queries`` centres."""
+        return self.adjustment.macs(queries * self.neighbours**2) + self.mlp.macs(queries * self.neighbours)
+
+
+def stack(balls: Sequence[Ball], in_channels: int) -> list[WebAbstraction]:
+    """The abstractions of PointNet++'s table, each fed by the one before; groups are the nearest points, not balls."""
+    layers = []
+    for ball in balls:
+        layers.append(WebAbstraction(ball.neighbours, in_channels, ball.widths))
+        in_channels = ball.widths[-1]
+    return layers
+
+
+def build_pointweb(size: Size) -> Hierarchy:
+    """PointWeb for the task, points, classes and features of a size, with PointNet++'s levels and widths."""
+    classes, in_features = size.num_classes, size.in_features
+    if size.task == "classification":
+        head = Head(WHOLE[-1], (512, 256), (0.5, 0.5), classes, NormalisedDense)
+        sizes = level_sizes([ball.share for ball in CLASSIFIER], size.points)
+        layers = stack(CLASSIFIER, in_features)
+        whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)  # one group has no web
+        return HierarchicalClassifier(layers, sizes, in_features, whole, head)
+    head = Head(128, (128,), (0.5,), classes, NormalisedDense)
+    sizes = level_sizes([ball.share for ball in SEGMENTER], size.points)
+    return HierarchicalSegmenter(stack(SEGMENTER, in_features), sizes, in_features, in_features, PROPAGATION, head)

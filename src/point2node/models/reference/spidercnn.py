@@ -1,0 +1,137 @@
+"""SpiderCNN (Xu et al., ECCV 2018, arXiv:1803.11527): filters that are a step function of the neighbour's rank times a
+Taylor polynomial of its offset.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
+from point2node.models.layers import Head, Layers, gather_nodes, linear
+from point2node.models.network import Network
+from point2node.models.reference.layers import NormalisedDense, join_features
+from point2node.models.sizes import Size
+
+WIDTHS = (32, 64, 128, 256)
+TERMS = 20
+"""Monomials of x, y and z up to the third degree."""
+POOLED = 2
+"""Top-k pooling: the largest values of each channel that are kept."""
+
+
+def monomials(offsets: Tensor) -> Tensor:
+    """xᵃ yᵇ zᶜ with a + b + c ≤ 3: (…, 3) → (…, 20)."""
+    powers = [torch.ones_like(offsets), offsets, offsets.square(), offsets**3]
+    exponents = [(a, b, c) for a in range(4) for b in range(4 - a) for c in range(4 - a - b)]
+    return torch.stack([powers[a][..., 0] * powers[b][..., 1] * powers[c][..., 2] for a, b, c in exponents], dim=-1)
+
+
+class SpiderConv(nn.Module):
+    """f'(p) = Σ_k g(p_k − p) f(p_k), g = g_step · g_Taylor, the neighbours k in the order of their distances.
+
+    g_Taylor are T polynomials of degree 3; g_step gives each rank k its own weights for them, as a kernel of size K.
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, neighbours: int, polynomials: int) -> None:
+        super().__init__()
+        self.neighbours = neighbours
+        self.polynomials = polynomials
+        self.taylor = linear(TERMS, polynomials, bias=False)  # the constant term is among the monomials
+        self.step = NormalisedDense(neighbours * polynomials * in_channels, out_channels)
+
+    def forward(self, nodes: Tensor, terms: Tensor, neighbours: Tensor) -> Tensor:
+        """Nodes (B, N, C_in), monomials of offsets (B, N, K, 20), neighbours (B, N, K) → (B, N, C)."""
+        g = self.taylor(terms)[..., None]  # (B, N, K, T, 1)
+        products = g * gather_nodes(nodes, neighbours)[:, :, :, None]  # (B, N, K, T, C_in)
+        return self.step(products.flatten(2))
+
+    def macs(self, points: int) -> int:
+        """Multiply-accumulates for one cloud."""
+        edges = points * self.neighbours
+        products = self.step.linear.in_features // self.neighbours
+        return edges * (TERMS * self.polynomials + products) + self.step.macs(points)
+
+
+class SpiderCnn(Network):
+    """What both networks share: four SpiderConvs on one graph in space, side by side, and top-2 pooling."""
+
+    def __init__(self, neighbours: int, polynomials: int, in_features: int, head: Head, node_channels: int) -> None:
+        plan = PyramidPlan((None,), "farthest", encoder=(Search(neighbours, 1, 0, 0),))
+        super().__init__(plan, in_features, head, node_channels=node_channels)
+        self.spider_convs: Layers[SpiderConv] = Layers()
+        in_channels = 3 + in_features
+        for width in WIDTHS:
+            self.spider_convs.append(SpiderConv(in_channels, width, neighbours, polynomials))
+            in_channels = width
+
+    def _local(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """The outputs of all SpiderConvs side by side (B, N, 480)."""
+        (xyz,), (neighbours,) = pyramid.levels, pyramid.encoder
+        terms = monomials(gather_nodes(xyz, neighbours) - xyz[:, :, None])
+        nodes, outputs = join_features(xyz, features), []
+        for spider_conv in self.spider_convs:
+            nodes = spider_conv(nodes, terms, neighbours)
+            outputs.append(nodes)
+        return torch.cat(outputs, dim=-1)
+
+    def _shared_macs(self, points: int) -> int:
+        return sum(spider_conv.macs(points) for spider_conv in self.spider_convs)
+
+
+def pool_largest(nodes: Tensor) -> Tensor:
+    """The two largest values of every channel: (B, N, C) → (B, 2C); a single point counts twice."""
+    nodes = nodes if nodes.shape[1] >= POOLED else nodes.expand(-1, POOLED, -1)
+    return nodes.topk(POOLED, dim=1).values.flatten(1)
+
+
+class SpiderCnnClassifier(SpiderCnn):
+    """A label for the whole cloud: K = 20, five polynomials."""
+
+    task = "classification"
+
+    def __init__(self, num_classes: int, in_features: int) -> None:
+        channels = sum(WIDTHS)
+        head = Head(POOLED * channels, (1024, 512), (0.7, 0.7), num_classes, NormalisedDense)
+        super().__init__(20, 5, in_features, head, channels)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 480): no layer stands between these and the pooling."""
+        return self._local(features, pyramid)
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, classes)."""
+        return self.head(pool_largest(nodes))
+
+    def _own_macs(self, points: int) -> int:
+        return self._shared_macs(points) + self.head.macs(1)
+
+
+class SpiderCnnSegmenter(SpiderCnn):
+    """A label for every point, from its own features beside the pooled ones: K = 16, three polynomials."""
+
+    task = "segmentation"
+
+    def __init__(self, num_classes: int, in_features: int) -> None:
+        widths, dropouts = (256, 256, 128), (0.2, 0.2, 0.0)
+        head = Head((1 + POOLED) * sum(WIDTHS), widths, dropouts, num_classes, NormalisedDense)
+        super().__init__(16, 3, in_features, head, head.last_in_channels)
+
+    def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, 256)."""
+        local = self._local(features, pyramid)
+        whole = pool_largest(local)[:, None].expand(-1, local.shape[1], -1)
+        return self.head.lead(torch.cat([whole, local], dim=-1))
+
+    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        """(B, N, classes)."""
+        return self.head.finish(nodes)
+
+    def _own_macs(self, points: int) -> int:
+        return self._shared_macs(points) + self.head.macs(points)
+
+
+def build_spidercnn(size: Size) -> SpiderCnn:
+    """SpiderCNN for the task, classes and features of a size; it takes clouds of any number of points."""
+    network = SpiderCnnClassifier if size.task == "classification" else SpiderCnnSegmenter
+    return network(size.num_classes, size.in_features)

@@ -1,0 +1,6 @@
+"""Generated indoor scenes, as a scanner sees them."""
+
+from point2node.rooms.generator import RoomDescription, describe_room, generate_room
+from point2node.rooms.settings import RoomSettings
+
+__all__ = ["RoomDescription", "RoomSettings", "describe_room", "generate_room"]

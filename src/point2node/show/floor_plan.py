@@ -1,0 +1,170 @@
+"""The plan of a labelled room: outline, walls, doors, windows and furniture, with lengths, area and height."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.core.errors import InputError
+from point2node.show.objects import FoundObject, find_objects
+from point2node.show.outline import area_of, trace_outline
+from point2node.show.planes import WallPlane, find_planes
+from point2node.show.scene import LabelledScene
+
+Floats = NDArray[np.float64]
+OPENINGS = ("door", "window")
+NOT_DRAWN = ("beam", "board", "picture", "curtain")
+"""Objects on walls or below the ceiling: no plan shows them."""
+IN_WALL = 0.2
+"""Metres: points of a door that lie nearer to the wall's plane are those of its frame, not of an open leaf."""
+FEWEST = 20
+"""Points that a door or window must have in a wall, …"""
+NARROWEST = 0.45
+"""… and metres of width: what is narrower is a label that is wrong."""
+ASSUMED = 0.1
+"""Metres: the thickness of a wall that is drawn where the scan shows one side of it only."""
+THINNEST, THICKEST = 0.05, 0.4
+
+
+@dataclass(frozen=True)
+class PlanWall:
+    """A wall with its inner face on the line from start to end."""
+
+    plane: WallPlane
+    thickness: float
+    is_measured: bool
+    """Whether both sides, or the depth of a door or window in it, were seen."""
+
+    @property
+    def corners(self) -> Floats:
+        """(4, 2): the wall seen from above; it lies behind its inner face."""
+        start, end = np.array(self.plane.start), np.array(self.plane.end)
+        back = -self.thickness * np.array(self.plane.normal[:2])
+        return np.stack([start, end, end + back, start + back])
+
+
+@dataclass(frozen=True)
+class Opening:
+    """A door or window in a wall."""
+
+    kind: str
+    wall: int
+    """Its number among the walls."""
+    start: tuple[float, float]
+    end: tuple[float, float]
+    bottom: float
+    """Metres above the floor."""
+    height: float
+
+    @property
+    def width(self) -> float:
+        """Metres along the wall."""
+        return math.dist(self.start, self.end)
+
+
+@dataclass(frozen=True, eq=False)
+class FloorPlan:
+    """Everything that a plan shows, in metres and in the coordinates of the scan."""
+
+    name: str
+    outline: Floats
+    """(V, 2): the inner faces of the outer walls, counter-clockwise."""
+    walls: tuple[PlanWall, ...]
+    openings: tuple[Opening, ...]
+    furniture: tuple[FoundObject, ...]
+    height: float | None
+    """From floor to ceiling; None if one of them was not seen."""
+
+    @property
+    def area(self) -> float:
+        """Square metres inside the outline."""
+        return area_of(self.outline)
+
+    @property
+    def perimeter(self) -> float:
+        """The length of the outline."""
+        return float(np.linalg.norm(np.roll(self.outline, -1, axis=0) - self.outline, axis=1).sum())
+
+
+def draw_plan(scene: LabelledScene, name: str) -> FloorPlan:
+    """The plan of a scene in metres. The room needs a floor or a ceiling, and walls."""
+    planes = find_planes(scene)
+    levels = {kind: next((plane for plane in planes if plane.kind == kind), None) for kind in ("floor", "ceiling")}
+    faces = [plane for plane in planes if isinstance(plane, WallPlane)]
+    if not faces or not any(levels.values()):
+        missing = "walls" if not faces else "floor and ceiling"
+        found = f"no points of {missing} that make a plane"
+        raise InputError(name, expected="a labelled room with walls and a floor or ceiling", found=found)
+    floor, ceiling = levels["floor"], levels["ceiling"]
+    outline = trace_outline(scene, faces)
+    objects = find_objects(scene)
+    base = floor.centre[2] if floor is not None else min(face.bottom for face in faces)
+    candidates = (_opening(scene, one, faces, base) for one in objects if one.kind.name in OPENINGS)
+    openings = [one for one in candidates if one is not None]
+    return FloorPlan(
+        name=scene.name,
+        outline=outline,
+        walls=tuple(_with_thickness(scene, faces, number, openings) for number in range(len(faces))),
+        openings=tuple(openings),
+        furniture=tuple(one for one in objects if one.kind.name not in (*OPENINGS, *NOT_DRAWN)),
+        height=None if floor is None or ceiling is None else ceiling.centre[2] - floor.centre[2],
+    )
+
+
+def _opening(scene: LabelledScene, one: FoundObject, walls: Sequence[WallPlane], base: float) -> Opening | None:
+    """The opening that a door or window makes in the wall with most of its points; None if it is none."""
+    xyz = scene.xyz[one.points]
+    most, number, along, in_wall = 0, -1, np.empty(0), np.empty(0, bool)
+    for candidate, wall in enumerate(walls):
+        places, off = wall.frame(xyz[:, :2])
+        near = (np.abs(off) <= IN_WALL) & (places >= 0) & (places <= wall.length)
+        if near.sum() > most:
+            most, number, along, in_wall = int(near.sum()), candidate, places, near
+    if most < FEWEST:
+        return None
+    low, high = np.quantile(along[in_wall], [0.005, 0.995])
+    if high - low < NARROWEST:
+        return None
+    bottom, top = np.quantile(xyz[in_wall, 2], [0.005, 0.995])
+    wall = walls[number]
+    start = np.array(wall.start)
+    direction = (np.array(wall.end) - start) / wall.length
+    (x0, y0), (x1, y1) = start + low * direction, start + high * direction
+    return Opening(
+        one.kind.name, number, (float(x0), float(y0)), (float(x1), float(y1)), float(bottom - base), float(top - bottom)
+    )
+
+
+def _with_thickness(
+    scene: LabelledScene, walls: Sequence[WallPlane], number: int, openings: Sequence[Opening]
+) -> PlanWall:
+    """A wall with its thickness: from its other side if that was seen, or from the depth of its openings."""
+    wall = walls[number]
+    depths = [_depth(scene, wall, one) for one in openings if one.wall == number]
+    other_sides = [_distance_behind(wall, other) for other in walls if other is not wall]
+    found = [depth for depth in other_sides if depth is not None] or [depth for depth in depths if depth >= THINNEST]
+    return PlanWall(wall, min(found) if found else ASSUMED, bool(found))
+
+
+def _depth(scene: LabelledScene, wall: WallPlane, opening: Opening) -> float:
+    """How far points around an opening lie behind the wall's inner face."""
+    places = [place for place, kind in enumerate(scene.classes) if kind.name in ("wall", opening.kind)]
+    near = scene.xyz[np.isin(scene.labels, places) & scene.placed]
+    along, off = wall.frame(near[:, :2])
+    ends = sorted(float(wall.frame(np.array([end]))[0][0]) for end in (opening.start, opening.end))
+    here = (along >= ends[0] - 0.1) & (along <= ends[1] + 0.1) & (off < 0) & (off > -THICKEST)
+    return float(-np.quantile(off[here], 0.03)) if here.sum() >= FEWEST else 0.0
+
+
+def _distance_behind(wall: WallPlane, other: WallPlane) -> float | None:
+    """How far behind a wall the other one is, if that is its other side."""
+    along, off = wall.frame(np.array([other.start, other.end]))
+    low, high = sorted(along)
+    overlap = min(high, wall.length) - max(low, 0.0)
+    is_parallel = abs(off[0] - off[1]) <= 0.05 * other.length
+    is_behind = -THICKEST <= off.mean() <= -THINNEST
+    return float(-off.mean()) if is_parallel and is_behind and overlap > 0.5 * min(wall.length, other.length) else None

@@ -1,0 +1,179 @@
+"""A labelled scene as one page that needs nothing else: the scan in 3-D, its scores, protocol and settings."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+import zlib
+from dataclasses import dataclass
+from html import escape
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from point2node._version import __version__
+from point2node.core.errors import InputError
+from point2node.core.writing import replacing
+from point2node.show.ramps import RAMPS, RIGHT, UNKNOWN, WRONG
+from point2node.show.scene import UNLABELLED, Array, LabelledScene, score_scene
+from point2node.show.scene_tables import tables, tiles
+from point2node.show.shown_points import ceiling_cut, spacing, spatial_order, thin, walls_towards
+
+SHOWN = 400_000
+"""More points than this are thinned for display; tables count them all."""
+SCRIPTS = ("camera.js", "cloud.js", "painter.js", "controls.js", "panels.js", "viewer.js")
+HELP = (
+    "Drag to turn, shift-drag or two fingers to move, wheel or pinch to zoom; click or tap a point to see what it is. "
+    "Press a class to hide it, twice quickly to see it alone."
+)
+
+
+def write_scene_page(scene: LabelledScene, path: Path) -> None:
+    """Write the page of a scene; what is there already is replaced only at the end."""
+    page = to_scene_page(scene)
+    with replacing(path) as stream:
+        stream.write(page.encode(errors="replace"))
+
+
+def to_scene_page(scene: LabelledScene) -> str:
+    """The page as HTML; every text is escaped, and the page may load nothing and run nothing but its own script."""
+    placed = scene[scene.placed]
+    if not len(placed):
+        raise InputError(scene.name, expected="points with positions", found="none")
+    drawn = placed[thin(placed.xyz, SHOWN)]
+    drawn = drawn[spatial_order(drawn.xyz)]
+    scored = score_scene(scene)
+    cut = ceiling_cut(scene)
+    walls = walls_towards(drawn)
+    opened = [name for name, how in {"the ceiling": cut, "the walls towards you": walls}.items() if how is not None]
+    payload = encode(drawn, walls)
+    script = "\n".join(_asset(name) for name in SCRIPTS)
+    fingerprint = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
+    return Template(_asset("scene.html")).substitute(
+        policy=f"default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'sha256-{fingerprint}'",
+        title=escape(f"{scene.name}, labelled by Point2Node"),
+        style=_asset("scene.css"),
+        name=escape(scene.name),
+        subtitle=escape(_subtitle(scene)),
+        tiles=tiles(scored),
+        remarks="\n".join(f'<p class="remark">{escape(line)}</p>' for line in scene.remarks),
+        hint=escape(" ".join(_hints(scene, placed, drawn, opened))),
+        tables=tables(scene, scored),
+        footer=f"Made by point2node {escape(__version__)}. This page needs no network and sends nothing.",
+        scene=_as_json(_description(scene, drawn, payload, cut)),
+        points=payload.data,
+        script=script,
+    )
+
+
+def _asset(name: str) -> str:
+    return (files("point2node.show") / "assets" / name).read_text(encoding="utf-8")
+
+
+def _subtitle(scene: LabelledScene) -> str:
+    size = " × ".join(f"{side:.1f}" for side in (scene.scale or 1.0) * np.ptp(scene.xyz[scene.placed], axis=0))
+    size += " m" if scene.scale is not None else ""
+    used = int((scene.count(scene.labels) > 0).sum())
+    return f"{len(scene):,} points · {size} · {used} of {len(scene.classes)} classes found"
+
+
+def _hints(scene: LabelledScene, placed: LabelledScene, drawn: LabelledScene, opened: list[str]) -> list[str]:
+    """What is drawn and what is not, then how to look around."""
+    hints = []
+    if len(drawn) < len(placed):
+        hints.append(f"{len(drawn):,} of {len(scene):,} points are drawn, spread evenly; the tables count all of them.")
+    if len(placed) < len(scene):
+        hints.append(f"{len(scene) - len(placed):,} points have no position and cannot be drawn.")
+    if opened:
+        hints.append(
+            f"To look into the room, it is drawn without {' and '.join(opened)} at first: see the controls above."
+        )
+    return [*hints, HELP]
+
+
+def _description(scene: LabelledScene, drawn: LabelledScene, payload: Payload, cut: float | None) -> dict[str, Any]:
+    """What the script has to know beside the points."""
+    counts = scene.count(scene.labels)
+    true = counts * 0 if scene.truth is None else scene.count(scene.truth)
+    height = payload.step[2] * 65535
+    return {
+        "points": payload.points,
+        "columns": payload.columns,
+        "lower": payload.lower,
+        "step": payload.step,
+        "decimals": max(0, min(3, -math.floor(math.log10(max(payload.step) or 1e-3)))),
+        "unit": " m" if scene.scale == 1 else "",
+        "spacing": spacing(drawn.xyz),
+        "cut": 1.0 if cut is None else min(1.0, max(0.0, (cut - payload.lower[2]) / height)),
+        "classes": [
+            {"name": one.name, "colour": one.colour, "count": int(counts[place]), "true": int(true[place])}
+            for place, one in enumerate(scene.classes)
+        ],
+        "unlabelled": int((scene.labels < 0).sum()),
+        "ramps": dict(RAMPS),
+        "right": RIGHT,
+        "wrong": WRONG,
+        "unknown": UNKNOWN,
+    }
+
+
+def _as_json(content: Any) -> str:
+    """JSON that may stand inside a script element: nothing in it can end the element."""
+    text = json.dumps(content, ensure_ascii=True, allow_nan=False)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+STEPS = 65535
+
+
+@dataclass(frozen=True, eq=False)
+class Payload:
+    """What the page unpacks: coordinate = lower + step · number, each column of bytes by itself."""
+
+    data: str
+    """Base64 of the deflated columns, each ``points`` bytes long, in the order of ``columns``."""
+    columns: tuple[str, ...]
+    points: int
+    lower: tuple[float, ...]
+    step: tuple[float, ...]
+
+
+def encode(scene: LabelledScene, walls: Array | None = None) -> Payload:
+    """Pack a scene whose points all have positions, with the bits of the walls that hide it from a viewer.
+
+    The low and the high bytes of a coordinate are columns of their own: the high ones hardly change and deflate well.
+    """
+    lower = scene.xyz.min(axis=0)
+    step = np.ptp(scene.xyz, axis=0) / STEPS
+    numbers = np.rint((scene.xyz - lower) / np.where(step > 0, step, 1)).astype(np.uint16)
+    columns: dict[str, Array] = {}
+    for axis, name in enumerate("xyz"):
+        columns[f"{name} low"] = (numbers[:, axis] & 255).astype(np.uint8)
+        columns[f"{name} high"] = (numbers[:, axis] >> 8).astype(np.uint8)
+    columns["label"] = _bytes_of_labels(scene.labels)
+    if scene.truth is not None:
+        columns["truth"] = _bytes_of_labels(scene.truth)
+    if scene.rgb is not None:
+        columns |= {name: scene.rgb[:, place] for place, name in enumerate(("red", "green", "blue"))}
+    for name, values in (("confidence", scene.confidence), ("entropy", scene.entropy)):
+        if values is not None:
+            columns[name] = bytes_of_shares(values)
+    if walls is not None:
+        columns["walls"] = walls
+    packed = zlib.compress(b"".join(np.ascontiguousarray(column).tobytes() for column in columns.values()), 9)
+    data = base64.b64encode(packed).decode("ascii")
+    return Payload(data, tuple(columns), len(scene), tuple(lower.tolist()), tuple(step.tolist()))
+
+
+def bytes_of_shares(values: Array) -> Array:
+    """Numbers from 0 to 1 as bytes; what is not known is 0."""
+    return np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8)
+
+
+def _bytes_of_labels(labels: Array) -> Array:
+    return np.where(labels < 0, UNLABELLED, labels).astype(np.uint8)

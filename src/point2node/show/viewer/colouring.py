@@ -1,0 +1,109 @@
+"""What colour each point is drawn in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+
+import matplotlib
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.core.classes import SemanticClass
+from point2node.inference.labelled import LabelledCloud
+from point2node.show.viewer.scan import Scan
+
+Colours = NDArray[np.uint8]
+Values = NDArray[np.floating]
+
+NO_LABEL = (150, 150, 150)
+PAPER = 246
+"""The grey that faded points fade to; nearly the background."""
+LEAST_SPAN = 10.0
+"""A painted row spans at least this factor from dark to bright, so that an even row looks even."""
+MOST_SPAN = 1000.0
+
+
+def ramp(shares: Values, name: str = "viridis") -> Colours:
+    """Shares from 0 to 1 in the colours of a map of matplotlib's; what is beyond takes the end's colour."""
+    painted = matplotlib.colormaps[name](np.clip(np.nan_to_num(shares), 0, 1))
+    return np.round(255 * np.asarray(painted)[..., :3]).astype(np.uint8)
+
+
+def fade(colours: Colours, share: float) -> Colours:
+    """Colours with ``share`` of themselves left."""
+    return np.round(PAPER + share * (colours.astype(np.float64) - PAPER)).astype(np.uint8)
+
+
+def class_colours(labels: NDArray[np.integer], classes: tuple[SemanticClass, ...]) -> Colours:
+    """Each label in the colour of its class, grey where it is of none."""
+    colours = np.full((len(labels), 3), NO_LABEL, np.uint8)
+    for one in classes:
+        colours[labels == one.value] = one.colour
+    return colours
+
+
+def row_shares(row: Values) -> tuple[NDArray[np.float64], float, float]:
+    """A row of weights on a logarithmic scale from 0 to 1, and the weights at its two ends."""
+    high = float(row.max())
+    low = min(max(float(np.quantile(row, 0.02)), high / MOST_SPAN), high / LEAST_SPAN)
+    return np.log(np.maximum(row.astype(np.float64), low) / low) / np.log(high / low), low, high
+
+
+def by_class(scan: Scan, labelled: LabelledCloud) -> Colours:
+    """The label."""
+    return class_colours(labelled.labels[scan.shown], labelled.classes)
+
+
+def by_rgb(scan: Scan, labelled: LabelledCloud | None) -> Colours:
+    """The scan's own colours; its heights where it has none."""
+    rgb = scan.cloud.rgb
+    return by_height(scan, labelled) if rgb is None else np.asarray(rgb)[scan.shown]
+
+
+def by_height(scan: Scan, labelled: LabelledCloud | None) -> Colours:
+    """The height above the floor."""
+    heights = scan.xyz[:, 2]
+    low, high = np.quantile(heights, (0.01, 0.99))
+    return ramp((heights - low) / max(float(high - low), 1e-6), "cividis")
+
+
+def by_confidence(scan: Scan, labelled: LabelledCloud) -> Colours:
+    """The probability of the label: dark where the network guesses."""
+    return ramp(labelled.confidence[scan.shown])
+
+
+def by_entropy(scan: Scan, labelled: LabelledCloud) -> Colours:
+    """How undecided the network is: bright where several classes are likely."""
+    return ramp(labelled.entropy[scan.shown], "inferno")
+
+
+BEFORE_LABELS: MappingProxyType[str, Callable[[Scan, LabelledCloud | None], Colours]] = MappingProxyType(
+    {"colour of the scan": by_rgb, "height": by_height}
+)
+"""Ways to colour that need no labels."""
+WITH_LABELS: MappingProxyType[str, Callable[[Scan, LabelledCloud], Colours]] = MappingProxyType(
+    {"class": by_class, "confidence": by_confidence, "entropy": by_entropy}
+)
+MEANINGS = MappingProxyType(
+    {
+        "class": "each point in the colour of its class",
+        "colour of the scan": "the colours that the scanner saw",
+        "height": "height above the floor: dark is low, yellow is high",
+        "confidence": "probability of the label: dark is a guess, yellow is sure",
+        "entropy": "doubt between classes: black is decided, yellow is undecided",
+    }
+)
+
+
+def ways(scan: Scan, labelled: LabelledCloud | None) -> tuple[str, ...]:
+    """The ways to colour a scan, the best first."""
+    own = tuple(name for name in BEFORE_LABELS if scan.cloud.rgb is not None or name != "colour of the scan")
+    return own if labelled is None else ("class", *own, "confidence", "entropy")
+
+
+def paint(scan: Scan, labelled: LabelledCloud | None, way: str) -> Colours:
+    """The drawn points' colours (S, 3)."""
+    if labelled is not None and way in WITH_LABELS:
+        return WITH_LABELS[way](scan, labelled)
+    return BEFORE_LABELS.get(way, by_rgb)(scan, labelled)

@@ -1,0 +1,216 @@
+"""What one visitor looks at: a scan, its labels and an explanation, drawn as the controls say."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import viser
+from numpy.typing import ArrayLike, NDArray
+
+from point2node.inference.labelled import LabelledCloud
+from point2node.show.viewer.colouring import Colours, fade, paint, ways
+from point2node.show.viewer.controls import EXPLANATION, Controls
+from point2node.show.viewer.explanation import ExplanationShapes
+from point2node.show.viewer.scan import Floats, Scan, describe, first_cut
+
+FADED = 0.22
+"""What is left of the colours of a scan behind an explanation; its points are smaller, too."""
+FADED_SIZE = 0.8
+
+
+class Picture:
+    """Keeps what is shown and draws it. Not for several threads at a time.
+
+    Args:
+        view: where it is drawn.
+        controls: how.
+    """
+
+    def __init__(self, view: SceneView, controls: Controls) -> None:
+        self._view, self._controls = view, controls
+        self.scan: Scan | None = None
+        self.labelled: LabelledCloud | None = None
+        self._shapes: ExplanationShapes | None = None
+        self._pointed = ""
+        self._drawn: tuple[Any, ...] = ()
+
+    def show_scan(self, scan: Scan) -> None:
+        """A scan without labels."""
+        self.scan = self.labelled = self._shapes = None  # nothing is drawn before all controls fit the scan
+        self._controls.offer_cut(*first_cut(scan))
+        self._controls.offer_classes((), {})
+        self._controls.save.disabled = True
+        self._view.forget_points()
+        self._view.look_at(scan.xyz)
+        self.scan = scan
+        self._offer_ways()
+
+    def show_labels(self, labelled: LabelledCloud) -> None:
+        """The labels of the scan that is shown."""
+        assert self.scan is not None
+        self.labelled = labelled
+        self._controls.say(describe(self.scan, labelled))
+        self._controls.offer_classes(labelled.classes, labelled.counts)
+        self._controls.save.disabled = False
+        self._offer_ways()
+
+    def show_explanation(self, shapes: ExplanationShapes, name: str, html: str) -> None:
+        """Why the point called ``name`` has its label."""
+        self._shapes, self._pointed = shapes, name
+        self._controls.reasons.content = html
+        self._offer_ways(EXPLANATION)
+
+    def put_explanation_away(self) -> None:
+        """Back to the labels."""
+        self._shapes = None
+        self._offer_ways()
+
+    def change_way(self) -> None:
+        """Colour the points as the visitor has chosen."""
+        self._offer_ways(str(self._controls.way.value))
+
+    def _offer_ways(self, chosen: str | None = None) -> None:
+        if self.scan is None:
+            return
+        names = ways(self.scan, self.labelled) + ((EXPLANATION,) if self._shapes is not None else ())
+        self._controls.offer_ways(names, chosen if chosen in names else names[0])
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw the scan as the controls say now; nothing is sent if nothing has changed."""
+        scan, controls = self.scan, self._controls
+        if scan is None:
+            return
+        way, size, cut = str(controls.way.value), float(controls.size.value), float(controls.cut.value)
+        shapes = self._shapes if way == EXPLANATION else None
+        wanted = (scan, self.labelled, shapes, way, controls.hidden, cut, size)
+        if wanted == self._drawn:
+            return
+        self._drawn = wanted
+        colours = paint(scan, self.labelled, "class" if shapes is not None else way)
+        if shapes is None:
+            self._view.draw_points(scan.xyz, colours, self._visible(scan), size)
+            self._view.remove_explanation()
+        else:
+            self._view.draw_points(scan.xyz, fade(colours, FADED), self._visible(scan), FADED_SIZE * size)
+            self._view.draw_explanation(shapes, self._pointed, size, cut)
+        controls.why.visible = shapes is not None
+
+    def pick(self, origin: ArrayLike, direction: ArrayLike) -> int | None:
+        """The number of the point under a click, of those that are seen; None beside all of them."""
+        if self.scan is None:
+            return None
+        seen = np.flatnonzero(self._visible(self.scan))
+        met = pick(self.scan.xyz[seen], origin, direction)
+        return None if met is None else int(self.scan.shown[seen[met]])
+
+    def _visible(self, scan: Scan) -> NDArray[np.bool_]:
+        """Which of the drawn points are hidden neither by the cut nor by the legend."""
+        visible = scan.xyz[:, 2] <= float(self._controls.cut.value)
+        hidden = self._controls.hidden
+        if self.labelled is not None and hidden:
+            visible &= ~np.isin(self.labelled.labels[scan.shown], list(hidden))
+        return visible
+
+
+REACH = 0.004
+"""Radians: how far from the ray a point may lie; a few pixels in a window of usual size."""
+
+
+def pick(xyz: NDArray[np.float32], origin: ArrayLike, direction: ArrayLike, reach: float = REACH) -> int | None:
+    """The number of the nearest of the points (N, 3) along the ray; None where the click meets none."""
+    away = xyz - np.asarray(origin, np.float32)
+    ahead = np.asarray(direction, np.float64)
+    depth = away @ (ahead / np.linalg.norm(ahead)).astype(np.float32)
+    beside = np.sqrt(np.maximum(np.einsum("nd,nd->n", away, away) - depth**2, 0))
+    met = np.flatnonzero((depth > 0) & (beside <= np.tan(reach) * depth))
+    return int(met[np.argmin(depth[met])]) if len(met) else None
+
+
+SCAN, WHY = "/scan", "/why"
+OUTLINE = (60, 60, 60)
+MARK = (240, 0, 90)
+PAINTED_SIZE = 2.5
+"""Painted points are drawn larger than the others by this factor."""
+VIEW_FROM = np.array([0.4, -0.75, 1.25])
+"""The direction in which the camera starts, from the middle of the scan, over its longer side."""
+
+
+class SceneView:
+    """Draws on one client's scene; others' are never touched.
+
+    Args:
+        client: the visitor.
+    """
+
+    def __init__(self, client: viser.ClientHandle) -> None:
+        self._client = client
+        self._points: viser.PointCloudHandle | None = None
+        self._mask: NDArray[np.bool_] | None = None
+        client.scene.configure_default_lights(enabled=True, cast_shadow=False)
+
+    def look_at(self, xyz: Floats) -> None:
+        """Put the camera where the whole scan is in sight, looking down at an angle."""
+        low, high = np.quantile(xyz, (0.002, 0.998), axis=0)
+        middle, extent = (low + high) / 2, high - low
+        across = VIEW_FROM if extent[0] >= extent[1] else VIEW_FROM[[1, 0, 2]] * np.array([-1, 1, 1])
+        away = max(0.9 * float(np.linalg.norm(extent)), 0.5)
+        camera = self._client.camera
+        camera.up_direction = (0.0, 0.0, 1.0)
+        camera.position = middle + away * across / np.linalg.norm(across)  # moves what is looked at along
+        camera.look_at = middle
+
+    def draw_points(self, xyz: Floats, colours: Colours, visible: NDArray[np.bool_], size: float) -> None:
+        """Draw the visible ones; only what has changed is sent."""
+        if not visible.any():  # viser's page complains of clouds without points
+            self._client.scene.remove_by_name(SCAN)
+            self.forget_points()
+            return
+        if self._points is not None and self._mask is not None and np.array_equal(self._mask, visible):
+            self._points.colors = colours[visible]
+            self._points.point_size = size
+            return
+        self._mask = visible
+        self._points = self._client.scene.add_point_cloud(
+            SCAN,
+            xyz[visible],
+            colours[visible],
+            point_size=size,
+            point_shape="circle",
+            point_shading="flat",
+            precision="float32",
+        )
+
+    def forget_points(self) -> None:
+        """Another scan follows."""
+        self._mask = None
+
+    def draw_explanation(self, shapes: ExplanationShapes, name: str, size: float, cut: float) -> None:
+        """Draw the painted block up to the cut, its outline, the local graph and the named point over the scan."""
+        scene = self._client.scene
+        low = shapes.block[:, 2] <= cut
+        with self._client.atomic():
+            scene.remove_by_name(WHY)
+            scene.add_frame(WHY, show_axes=False)
+            scene.add_point_cloud(
+                f"{WHY}/block",
+                shapes.block[low],
+                shapes.row[low],
+                point_size=PAINTED_SIZE * size,
+                point_shape="circle",
+                point_shading="flat",
+                precision="float32",
+            )
+            scene.add_line_segments(f"{WHY}/outline", shapes.outline, OUTLINE, thickness=1.5, thickness_units="screen")
+            if len(shapes.graph):
+                scene.add_line_segments(
+                    f"{WHY}/graph", shapes.graph, shapes.graph_colours, thickness=3, thickness_units="screen"
+                )
+            scene.add_icosphere(f"{WHY}/point", radius=1.6 * size, color=MARK, position=shapes.point, cast_shadow=False)
+
+            scene.add_label(f"{WHY}/name", name, position=shapes.point, anchor="bottom-left")
+
+    def remove_explanation(self) -> None:
+        """Leave the scan alone."""
+        self._client.scene.remove_by_name(WHY)

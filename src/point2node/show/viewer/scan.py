@@ -1,0 +1,97 @@
+"""A scan as a page shows it: which of its points, where they are drawn, and what is said of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from point2node.core.point_cloud import PointCloud
+from point2node.geometry.frames import Placement, place
+from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labeller import Options
+
+MOST_SHOWN = 300_000
+"""Points that a browser draws smoothly without a graphics card of note."""
+
+Numbers = NDArray[np.int64]
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True, eq=False)
+class Scan:
+    """A cloud, how it is read, and the part of it that is drawn."""
+
+    name: str
+    """What it is called on the page. It may come from a visitor: data, never a path."""
+    suffix: str
+    """The format that it came in, and is saved in."""
+    cloud: PointCloud
+    options: Options
+    placement: Placement
+    shown: Numbers
+    """(S,) numbers of the points that are drawn."""
+    xyz: Floats
+    """(S, 3) where they are drawn: metres, z up, floor at 0."""
+    path: Path | None = None
+    """The file that all visitors can choose; None for a visitor's own."""
+
+    @property
+    def is_thinned(self) -> bool:
+        """Whether fewer points are drawn than have a position."""
+        return len(self.shown) < len(self.placement.numbers)
+
+    def at(self, numbers: Numbers) -> Floats:
+        """Where any points of the cloud are drawn; they must have a position."""
+        return self.placement.xyz[np.searchsorted(self.placement.numbers, numbers)]
+
+
+def place_scan(
+    name: str, suffix: str, cloud: PointCloud, options: Options, path: Path | None = None, most: int = MOST_SHOWN
+) -> Scan:
+    """Place a cloud upright and choose at most ``most`` of its points, at random and always the same ones."""
+    placement = place(cloud, options.scale_of(cloud), options.up, name)
+    places = np.arange(len(placement.numbers))
+    if len(places) > most:
+        places = np.sort(np.random.default_rng(0).choice(len(places), most, replace=False))
+    return Scan(name, suffix, cloud, options, placement, placement.numbers[places], placement.xyz[places], path)
+
+
+BELOW_TOP = 0.35
+"""Metres below the top at which a scan is cut at first, so that one looks into a room and not at its ceiling."""
+LOWEST_ROOM = 1.8
+"""Metres: what is lower is no room, and not cut at first."""
+
+
+def describe(scan: Scan, labelled: LabelledCloud) -> str:
+    """The line that stays on the page once a scan is labelled."""
+    parts = [f"{scan.name}: {len(scan.cloud):,} points, labelled by the weights {labelled.weights!r}."]
+    if scan.is_thinned:
+        parts.append(f"{len(scan.shown):,} of them are drawn; all are labelled and saved.")
+    lost = len(scan.cloud) - len(scan.placement.numbers)
+    if lost:
+        parts.append(f"{lost:,} have no position and no label.")
+    if scan.options.scale not in (None, 1):
+        parts.append(f"A unit of the file is taken as {scan.options.scale:g} m.")
+    if labelled.protocol.get("colour") == "none":
+        parts.append("The weights were trained with colours, which are missing here: expect more mistakes.")
+    return " ".join(parts)
+
+
+def name_of(labelled: LabelledCloud, point: int) -> str:
+    """What the label of a point is called."""
+    return next((one.name for one in labelled.classes if one.value == labelled.labels[point]), "no label")
+
+
+def first_cut(scan: Scan) -> tuple[float, float, float]:
+    """The lowest and the highest height of a scan, and the one above which it is cut at first."""
+    low, high = float(scan.xyz[:, 2].min()), float(scan.xyz[:, 2].max())
+    top = float(np.quantile(scan.xyz[:, 2], 0.99))
+    return low, high, top - BELOW_TOP if top > LOWEST_ROOM else high
+
+
+def in_words(seconds: float) -> str:
+    """A time that is left, as people say it."""
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

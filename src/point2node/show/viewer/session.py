@@ -1,0 +1,214 @@
+"""One visitor: what they opened and what they asked. Nothing here is shared with others but the workbench."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from threading import RLock
+
+import viser
+from numpy.typing import ArrayLike
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.formats import read
+from point2node.inference.explainer import Explainer
+from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labeller import Options
+from point2node.inference.scan_check import settle_scale
+from point2node.show.viewer.controls import Controls, put_value
+from point2node.show.viewer.explanation import explanation_html, shape_explanation
+from point2node.show.viewer.files import UploadFolder, labelled_files, read_upload, shown_name
+from point2node.show.viewer.picture import Picture, SceneView
+from point2node.show.viewer.scan import Scan, describe, in_words, name_of, place_scan
+from point2node.show.viewer.workbench import Abandoned, Workbench
+
+OUR_MISTAKE = "Something went wrong in Point2Node: see the terminal."
+
+
+class Session:
+    """The page of one visitor.
+
+    Args:
+        client: the visitor.
+        workbench: the network.
+        controls: what they can set.
+        scans: files to choose from, by the names shown.
+        most_megabytes: of an upload.
+        connected: whether the visitor is still there.
+    """
+
+    def __init__(
+        self,
+        client: viser.ClientHandle,
+        workbench: Workbench,
+        controls: Controls,
+        scans: Mapping[str, Path],
+        most_megabytes: float,
+        connected: Callable[[], bool],
+    ) -> None:
+        self._client, self._workbench, self._controls = client, workbench, controls
+        self._scans, self._most_megabytes, self._connected = scans, most_megabytes, connected
+        self._picture = Picture(SceneView(client), controls)
+        self._uploads = UploadFolder()
+        self._lock = RLock()  # viser runs the callbacks of one visitor on several threads
+        self._job = 0
+        self._explainer: Explainer | None = None
+
+    def connect(self) -> None:
+        """Let the controls tell this session, and open the first scan."""
+        controls, picture = self._controls, self._picture
+        controls.scan.on_update(lambda _: self.open_listed())
+        controls.upload.on_upload(lambda _: self.open_upload())
+        controls.again.on_click(lambda _: self.read_again())
+        controls.way.on_update(lambda _: self._alone(picture.change_way))
+        controls.cut.on_update(lambda _: self._alone(picture.redraw))
+        controls.size.on_update(lambda _: self._alone(picture.redraw))
+        controls.back.on_click(lambda _: self._alone(picture.put_explanation_away))
+        controls.on_switch = lambda: self._alone(picture.redraw)
+        controls.save.on_click(lambda _: self.save())
+        self._client.scene.on_click()(lambda event: self.click(event.ray_origin, event.ray_direction))
+        if self._scans:
+            self.open_listed()
+        else:
+            controls.say("Open a scan to begin.")
+
+    def close(self) -> None:
+        """The visitor has gone: what is being done for them ends at its next report, what they sent is removed."""
+        with self._lock:
+            self._job += 1
+        self._uploads.remove()
+
+    def open_listed(self) -> None:
+        """Open and label the scan that is chosen in the list."""
+        name = str(self._controls.scan.value)
+        path = self._scans[name]
+        options = self._controls.first_options()
+        self._open(shown_name(name), path.suffix.lower(), options, lambda: read(path), path)
+
+    def open_upload(self) -> None:
+        """Open and label the file that the visitor sent."""
+        with self._lock:
+            sent, content = self._controls.take_upload()
+        if not sent:
+            return  # a later one came before the first was taken: there is only the later
+        name, folder = shown_name(sent), self._uploads.path
+        options = self._controls.first_options()
+        read_it = partial(read_upload, sent, content, folder, self._most_megabytes)
+        self._open(name, Path(name).suffix.lower(), options, read_it)
+
+    def read_again(self) -> None:
+        """Label the same scan, read as the controls say now."""
+        scan = self._picture.scan
+        if scan is not None:
+            self._open(scan.name, scan.suffix, self._controls.read_options(), lambda: scan.cloud, scan.path)
+
+    def _open(
+        self, name: str, suffix: str, options: Options, get: Callable[[], PointCloud], path: Path | None = None
+    ) -> None:
+        """Show a scan, then label it; whatever was being done for this visitor before is given up."""
+        with self._lock:
+            self._job += 1
+            job = self._job
+        controls = self._controls
+        try:
+            controls.say(f"Reading {name} …")
+            controls.show_progress(0)
+            cloud = get()
+            options, _ = settle_scale(cloud, self._workbench.labeller, options)
+            scan = place_scan(name, suffix, cloud, options, path)
+            with self._lock:
+                self._check(job)
+                put_value(controls.scale, options.scale)
+                self._explainer = None
+                self._picture.show_scan(scan)
+            labelled = self._label(scan, job)
+            with self._lock:
+                self._check(job)
+                self._picture.show_labels(labelled)
+                controls.show_progress(None)
+        except Abandoned:
+            return
+        except InputError as error:
+            self._refuse(job, str(error))
+        except Exception:  # our bug: its traceback is for the terminal, but the visitor should not wait for nothing
+            self._refuse(job, OUR_MISTAKE)
+            raise
+
+    def _refuse(self, job: int, reason: str) -> None:
+        if self._is_current(job):
+            self._controls.show_progress(None)
+            self._controls.warn("This scan cannot be labelled", reason)
+
+    def _label(self, scan: Scan, job: int) -> LabelledCloud:
+        started = time.monotonic()
+
+        def report(done: int, total: int, name: str) -> None:
+            self._check(job)
+            left = (time.monotonic() - started) * (total - done) / max(done, 1)
+            self._controls.show_progress(done / max(total, 1))
+            self._controls.say(f"Labelling {name}: {done:,} of {total:,} points, about {in_words(left)} left.")
+
+        def waiting() -> None:
+            self._check(job)
+            self._controls.say("Waiting: the network is busy for another visitor.")
+
+        self._controls.say(f"Labelling {scan.name} … The network takes a while to start the first time.")
+        return self._workbench.label(scan, report, waiting)
+
+    def click(self, origin: ArrayLike, direction: ArrayLike) -> None:
+        """Explain the point under the click; a click beside all points does nothing."""
+        with self._lock:
+            scan, labelled, job = self._picture.scan, self._picture.labelled, self._job
+            point = self._picture.pick(origin, direction)
+        if scan is None or labelled is None or point is None:
+            return
+        try:
+            self._explain(scan, labelled, point, job)
+        except Abandoned:
+            return
+        except InputError as error:
+            self._controls.warn("No explanation", str(error))
+
+    def _explain(self, scan: Scan, labelled: LabelledCloud, point: int, job: int) -> None:
+        self._controls.say("Asking the network about this point …")
+        with self._lock:
+            self._check(job)
+            explainer = self._explainer or Explainer(self._workbench.labeller, scan.cloud, scan.options)
+            self._explainer = explainer
+        explanation = self._workbench.explain(explainer, point, partial(self._check, job))
+        side = self._workbench.labeller.trained.card.block_side
+        shapes = shape_explanation(scan, explanation, side)
+        name, confidence = name_of(labelled, point), float(labelled.confidence[point])
+        html = explanation_html(explanation, shapes, labelled.classes, name, confidence, side)
+        with self._lock:
+            self._check(job)
+            self._picture.show_explanation(shapes, name, html)
+            self._controls.say(describe(scan, labelled))
+
+    def save(self) -> None:
+        """Send the labelled scan and the names of its classes to the browser."""
+        scan, labelled = self._picture.scan, self._picture.labelled
+        if scan is None or labelled is None:
+            return
+        try:
+            files = labelled_files(scan, labelled)
+        except InputError as error:
+            self._controls.warn("The labelled scan cannot be saved", str(error))
+            return
+        for name, content in files:
+            self._client.send_file_download(name, content, save_immediately=True)
+
+    def _alone(self, change: Callable[[], None]) -> None:
+        """Change the picture while no other thread does; the changes of one step arrive together."""
+        with self._lock, self._client.atomic():
+            change()
+
+    def _is_current(self, job: int) -> bool:
+        return job == self._job and self._connected()
+
+    def _check(self, job: int) -> None:
+        if not self._is_current(job):
+            raise Abandoned

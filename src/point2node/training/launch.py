@@ -1,0 +1,166 @@
+"""One training from a person's words: which data, which folder, new or resumed; device, processes and precision."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from lightning_fabric import Fabric
+from lightning_fabric.plugins import MixedPrecision, Precision
+
+from point2node.core.errors import InputError, LostProcessError
+from point2node.core.words import Report, unreported
+from point2node.data.raw_roots import open_data, open_generated_rooms
+from point2node.data.store import Store
+from point2node.training.loop import Outcome, Watch, train
+from point2node.training.setup import Job
+from point2node.weights.run_folder import RunFolder
+from point2node.weights.settings import MACHINE, Settings, check_settings, parse_overrides
+
+
+def default_run(preset: str, settings: Settings) -> Path:
+    """Where a run goes that nobody named."""
+    return Path("runs") / f"{preset}-{settings.variant or settings.model}-seed{settings.seed}"
+
+
+def find_store(settings: Settings, data: Path | None, report: Report) -> Store:
+    """The data of a run: a prepared store, a raw root, or generated rooms."""
+    if data is not None:
+        return open_data(settings.dataset, data, report)
+    if settings.dataset != "rooms":
+        raise InputError(
+            "--data",
+            expected=f"a prepared store or the folder of {settings.dataset}",
+            found="none",
+            remedy="docs/data.md says where it is had; 'point2node train tiny' needs no data.",
+        )
+    return open_generated_rooms(settings.rooms, settings.rooms_seed, report)
+
+
+def begin(preset: str, settings: Settings, data: Path | None, run: RunFolder, watch: Watch, report: Report) -> Outcome:
+    """Train into a folder that holds no run yet."""
+    if run.exists:
+        raise InputError(
+            run.path,
+            expected="a new folder",
+            found="a finished run" if run.finished else "a run in progress",
+            remedy=f"Go on with --resume {run.path}, or choose another --out.",
+        )
+    return _train(preset, settings, data, run, watch, report)
+
+
+def resume(
+    run: RunFolder, preset: str | None, words: list[str], data: Path | None, watch: Watch, report: Report
+) -> Outcome | None:
+    """Go on with a run, which keeps its settings; None if it was finished."""
+    card, settings = run.read_card(), run.read_settings()
+    if preset is not None and preset != card.preset:
+        raise InputError(run.path, expected=f"preset {card.preset!r}, as it was begun", found=repr(preset))
+    changed = check_settings(str(run.path), settings.model_dump() | parse_overrides(words))
+    for key, kept in settings.model_dump(exclude=set(MACHINE)).items():
+        if getattr(changed, key) != kept:
+            found = str(getattr(changed, key))
+            raise InputError(f"{run.path}, {key}", expected=f"{kept}, as it was begun", found=found)
+    if run.finished:
+        return None
+    chosen = data if data is not None else None if card.data is None else Path(card.data)
+    return _train(card.preset, changed, chosen, run, watch, report)
+
+
+def begin_or_resume(
+    preset: str, settings: Settings, data: Path | None, run: RunFolder, watch: Watch, report: Report
+) -> Outcome | None:
+    """One run of a sweep: begun, gone on with, or left alone because it is finished."""
+    if not run.exists:
+        return begin(preset, settings, data, run, watch, report)
+    refuse_other_settings(run, settings)
+    return resume(run, preset, [], data, watch, report)
+
+
+def refuse_other_settings(run: RunFolder, settings: Settings, but: frozenset[str] = MACHINE) -> None:
+    """A run of a sweep must have been begun with these settings, ``but`` for some."""
+    found = run.read_settings().model_dump(exclude=set(but))
+    for key, value in settings.model_dump(exclude=set(but)).items():
+        if found[key] != value:
+            remedy = "Choose another folder for runs with other settings."
+            raise InputError(f"{run.path}, {key}", expected=str(value), found=str(found[key]), remedy=remedy)
+
+
+def _train(preset: str, settings: Settings, data: Path | None, run: RunFolder, watch: Watch, report: Report) -> Outcome:
+    fabric = start_fabric(settings)
+    where = None if data is None else str(data.resolve())
+    with noticing_lost_processes(fabric):
+        store = _open_once(fabric, settings, data, report)
+        return train(Job(settings, preset, store, run, where), fabric, watch)
+
+
+def _open_once(fabric: Fabric, settings: Settings, data: Path | None, report: Report) -> Store:
+    """One process prepares; the others find it done."""
+    if fabric.is_global_zero:
+        find_store(settings, data, report)
+    fabric.barrier()
+    return find_store(settings, data, unreported)
+
+
+def start_fabric(settings: Settings) -> Fabric:
+    """Device, processes and precision, as the settings say; a launch by torchrun decides the number of processes."""
+    devices, nodes, strategy = settings.devices, settings.num_nodes, settings.strategy
+    if "TORCHELASTIC_RUN_ID" in os.environ:
+        devices = int(os.environ["LOCAL_WORLD_SIZE"])
+        nodes = int(os.environ["WORLD_SIZE"]) // devices
+        strategy = "ddp" if strategy == "auto" else strategy
+    if settings.accelerator == "cpu" and devices == "auto":
+        devices = 1
+    precision = _precision(settings)
+    try:
+        fabric = Fabric(
+            accelerator=settings.accelerator,
+            devices=devices,
+            num_nodes=nodes,
+            strategy=strategy,
+            plugins=precision,
+        )
+        fabric.launch()
+    except (ValueError, RuntimeError, TypeError, KeyError) as error:
+        found = " ".join(str(error).split())
+        where = "accelerator, devices or strategy"
+        raise InputError(where, expected="what this machine has", found=found) from error
+    return fabric
+
+
+class AutocastOnly(MixedPrecision):
+    """Mixed precision that leaves the input as it is: in bfloat16, coordinates of a room would be decimetres off."""
+
+    def convert_input(self, data: Any) -> Any:
+        """Nothing is cast; autocast chooses inside the network."""
+        return data
+
+
+def _precision(settings: Settings) -> Precision:
+    if settings.precision == "32-true":
+        return Precision()
+    on_gpu = settings.accelerator in ("cuda", "gpu") or (settings.accelerator == "auto" and torch.cuda.is_available())
+    if settings.precision == "16-mixed" and not on_gpu:
+        raise InputError("precision", expected="32-true or bf16-mixed without CUDA", found="16-mixed")
+    return AutocastOnly(settings.precision, "cuda" if on_gpu else "cpu")
+
+
+@contextmanager
+def noticing_lost_processes(fabric: Fabric) -> Iterator[None]:
+    """Turn what torch says when a peer, or a process that builds batches, dies into one exception.
+
+    NCCL and torch's stores raise classes of their own; gloo raises a plain RuntimeError that names its sources, and so
+    does the loader.
+    """
+    try:
+        yield
+    except RuntimeError as error:
+        kinds = (torch.distributed.DistBackendError, torch.distributed.DistNetworkError)
+        lost_peer = fabric.world_size > 1 and (isinstance(error, kinds) or "gloo" in str(error).lower())
+        if lost_peer or str(error).startswith("DataLoader worker"):
+            raise LostProcessError(" ".join(str(error).split())) from error
+        raise

@@ -1,0 +1,214 @@
+"""Setting a training up: its data, its network, where it begins from, and what it draws its batches from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from lightning_fabric import Fabric
+from torch import Tensor, nn
+from torch.optim import Optimizer
+
+from point2node.core.errors import InputError
+from point2node.data.batches import BatchLoader, SampleSource
+from point2node.data.features import tell_missing_colour
+from point2node.data.samples import MixedSources, Portion, RoomBlocks, ShapeClouds
+from point2node.data.store import Store, open_store
+from point2node.evaluation.splits import Part, check_classes, class_weights, divide
+from point2node.geometry.augment import Augmentation
+from point2node.models.batch_norm import synchronise_batch_norms
+from point2node.models.network import Network
+from point2node.models.weights_file import load_tensors
+from point2node.training.checkpoints import WeightAverage
+from point2node.training.recipe import build_optimiser
+from point2node.weights.cards import WeightsCard, card_of, check_points, check_task
+from point2node.weights.run_folder import RunFolder
+from point2node.weights.settings import Settings
+from point2node.weights.trained import load_trained
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One training: by which settings, on which data, into which folder."""
+
+    settings: Settings
+    preset: str
+    """Where the settings come from, for the card of the run."""
+    store: Store
+    run: RunFolder
+    """New, or of the same training."""
+    data: str | None = None
+    """Where the data was found, for the card of the run."""
+
+
+@dataclass(frozen=True, eq=False)
+class SetUp:
+    """What a training works with from its first step to its last."""
+
+    card: WeightsCard
+    training: Part
+    validation: Part
+    network: Network
+    model: nn.Module
+    """The network as it is called in a step: on its device, with its gradients shared between processes."""
+    optimiser: Optimizer
+    average: WeightAverage | None
+    loader: BatchLoader
+    loss_weights: Tensor | None
+    """(classes,), or None where all count alike."""
+    steps: int
+
+
+def set_up(job: Job, fabric: Fabric, say: Callable[[str], None]) -> SetUp:
+    """Everything that a training needs before its first step; ``say`` is told what a person should know."""
+    settings, store = job.settings, job.store
+    check_classes(settings, store)
+    division = divide(settings, store)
+    validation = division.validation.first(settings.validation_scenes)
+    card = card_of(settings, store)
+    network = _build_network(job, card, say)
+    loader = _build_loader(job, division.training, network, fabric)
+    for note in (*store.manifest.told_notes(), *tell_missing_colour(store, settings.features)):
+        say(note)
+    say(f"{len(division.training)} scenes or shapes to learn from, {len(validation)} to validate on")
+    if settings.sync_batch_norm:
+        synchronise_batch_norms(network)
+    model, optimiser = fabric.setup(network, build_optimiser(settings, network))
+    weights = class_weights(settings, store, division.training)
+    return SetUp(
+        card=card,
+        training=division.training,
+        validation=validation,
+        network=network,
+        model=model,
+        optimiser=optimiser,
+        average=None if settings.ema_decay is None else WeightAverage(network, settings.ema_decay),
+        loader=loader,
+        loss_weights=None if weights is None else torch.from_numpy(weights).to(fabric.device),
+        steps=settings.steps or settings.epochs * loader.steps_per_epoch,
+    )
+
+
+def _build_network(job: Job, card: WeightsCard, say: Callable[[str], None]) -> Network:
+    """The network, drawn by the seed or begun from other weights."""
+    torch.manual_seed(job.settings.seed)
+    network = card.build()
+    check_task(card, network)
+    check_points(card, network)
+    if job.settings.start is not None and not job.run.state.is_file():
+        say(start_from(network, card, job.settings.start))
+    return network
+
+
+def _build_loader(job: Job, part: Part, network: Network, fabric: Fabric) -> BatchLoader:
+    """Batches of this process."""
+    return BatchLoader(
+        build_source(job.settings, job.store, part),
+        network.plan,
+        batch_size=job.settings.batch_size,
+        seed=job.settings.seed,
+        workers=job.settings.num_workers,
+        part=(fabric.global_rank, fabric.world_size),
+    )
+
+
+def build_source(settings: Settings, store: Store, part: Part) -> SampleSource:
+    """The samples of ``part`` of the store, next to those of the settings' ``target`` if there is one."""
+    if part.shapes is not None:
+        augmentation = _augmentation(settings)
+        shapes = (settings.points, settings.features, augmentation, part.shapes, settings.mix)
+        return ShapeClouds(store, part.split, *shapes)
+    source = _blocks(settings, store, part.scenes)
+    if settings.target is None:
+        return source
+    target = open_store(settings.target)
+    check_same_classes(target, store)
+    # a loss is a sum over labelled points: of few labels each has to count for more
+    weight = settings.target_weight / labelled_share(target)
+    share = settings.target_share
+    return MixedSources(
+        [
+            Portion(source, 1 - share, settings.source_weight),
+            Portion(_blocks(settings, target, target.scenes()), share, weight),
+        ]
+    )
+
+
+def check_same_classes(store: Store, other: Store) -> None:
+    """Refuse two stores whose classes are not the same in the same order."""
+    expected, found = ([one.name for one in each.classes] for each in (other, store))
+    if found != expected:
+        raise InputError(
+            store.path, expected=f"the classes of {other.path}: {', '.join(expected)}", found=", ".join(found)
+        )
+
+
+def labelled_share(store: Store) -> float:
+    """The share of the points of a store of scenes that have a label to learn."""
+    known = {one.value for one in store.classes} - set(store.manifest.ignored)
+    entries = store.manifest.scenes
+    labelled = sum(count for entry in entries for value, count in entry.labels.items() if value in known)
+    if not labelled:
+        raise InputError(store.path, expected="labelled points", found="none")
+    return labelled / sum(entry.points for entry in entries)
+
+
+def _blocks(settings: Settings, store: Store, scenes: tuple[str, ...]) -> RoomBlocks:
+    return RoomBlocks(
+        store,
+        scenes,
+        settings.points,
+        settings.features,
+        _augmentation(settings),
+        card_of(settings, store).block_rules,
+        settings.frame,
+        settings.balance,
+        settings.mix,
+    )
+
+
+def _augmentation(settings: Settings) -> Augmentation:
+    return Augmentation(
+        turn=math.radians(settings.turn),
+        tilt=math.radians(settings.tilt),
+        scale=settings.scale,
+        scale_range=settings.scale_range,
+        transform=settings.transform,
+        translate=settings.translate,
+        affine=settings.affine,
+        elastic=settings.elastic,
+        mirror=settings.mirror,
+        jitter=settings.jitter,
+        height_shift=settings.height_shift,
+        top_drop=settings.top_drop,
+        holes=settings.holes,
+        density=settings.density,
+        point_drop=settings.point_drop,
+        colour_drop=settings.colour_drop,
+        colour_jitter=settings.colour_jitter,
+        surroundings_drop=settings.surroundings_drop,
+    )
+
+
+LOGITS = "head.logits."
+
+
+def start_from(network: Network, card: WeightsCard, name: str) -> str:
+    """Give ``network``, which ``card`` describes, the weights called ``name``; returns a line that says what was done.
+
+    Everything must fit but the last layer: where the classes are others, it stays as it was drawn.
+    """
+    trained = load_trained(name)
+    if trained.card.features != card.features:
+        expected, found = (" + ".join(("xyz", *one.features)) for one in (trained.card, card))
+        raise InputError("features", expected=f"{expected}, the input of {name}", found=found)
+    given = trained.network.state_dict()
+    same_classes = [one.name for one in trained.card.classes] == [one.name for one in card.classes]
+    if not same_classes:
+        given |= {key: tensor for key, tensor in network.state_dict().items() if key.startswith(LOGITS)}
+    load_tensors(Path(name), network, given)
+    frames = "" if trained.card.frame == card.frame else f", which saw blocks in the frame of the {trained.card.frame}"
+    return f"begun from {name}{frames}" + ("" if same_classes else ", with a new last layer: the classes are others")

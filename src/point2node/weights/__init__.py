@@ -1,0 +1,1 @@
+"""What a training leaves behind: settings, cards, run folders and the weights themselves."""
