@@ -15,7 +15,7 @@ $(VENV)/installed: pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-demo: $(VENV)/installed  ## label a room that training never saw with the shipped weights; leaves pictures and a page
+demo: $(VENV)/installed  ## label a room that training never saw with the pretrained model; leaves pictures and a page
 	$(BIN)/point2node demo --out out
 
 test: $(VENV)/installed  ## the fast suite
@@ -60,13 +60,13 @@ MODELNET10 ?= data/modelnet10
 table-modelnet40: $(VENV)/installed  ## the paper's ModelNet40 table: days on 2 cores, resumable; MODELNET40=a prepared store, or the folder of its files
 	$(BIN)/python -m experiments modelnet40 --runs $(RUNS) --modelnet40 $(MODELNET40)
 
-table-modelnet10: $(VENV)/installed  ## ModelNet10: hours; stopped, it goes on; MODELNET10=FOLDER of its h5 files
+table-modelnet10: $(VENV)/installed  ## ModelNet10: hours; resumes if stopped; MODELNET10=FOLDER of its h5 files
 	$(BIN)/python -m experiments modelnet10 --runs $(RUNS) --modelnet10 $(MODELNET10)
 
-table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three seeds each: hours; stopped, it goes on
+table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three seeds each: hours; resumes if stopped
 	$(BIN)/python -m experiments ablation --runs $(RUNS)
 
-table-peers: $(VENV)/installed  ## five networks at the same budget, on ModelNet10 and on rooms: an hour or two; stopped, it goes on
+table-peers: $(VENV)/installed  ## five networks at the same budget, on ModelNet10 and on rooms: an hour or two; resumes if stopped
 	$(BIN)/python -m experiments peers --runs $(RUNS) --modelnet10 $(MODELNET10)
 
 WEIGHTS ?= rooms

@@ -1,4 +1,4 @@
-"""One training, or one scoring, in a process of its own: begun, gone on with, or left alone because it is done."""
+"""One training, or one scoring, in a process of its own: started, resumed, or left alone because it is done."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from point2node.cli.main import app
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["nowhere"], "expected a run folder, a .safetensors file or shipped weights"),
+        (["nowhere"], "expected a run folder, a .safetensors file or a pretrained model"),
         (["rooms", "--out", "rooms.pt"], "--out: expected a file that ends in .onnx, found rooms.pt."),
         (["rooms", "--out", "missing/rooms.onnx"], "no such folder"),
     ],

@@ -176,7 +176,7 @@ def test_ctrl_c_leaves_what_was_finished(tmp_path):
     running.send_signal(signal.SIGINT)
     _, said = running.communicate()
     assert running.returncode == 130
-    assert said.endswith("the same command goes on from here.\n")
+    assert said.endswith("run the same command to resume.\n")
     finished = len(list((store / ".journal").glob("*.json")))
     assert 1 <= finished < 1000
     result = run("s3dis", root, "--out", store, "--workers", 1)

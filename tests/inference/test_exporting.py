@@ -34,7 +34,8 @@ def batch_of(blocks, network, points):
     groups = [training_group(np.arange(len(xyz)), points, random) for xyz, _ in blocks]
     xyz = np.stack([xyz[group] for (xyz, _), group in zip(blocks, groups, strict=True)])
     features = np.stack([features[group] for (_, features), group in zip(blocks, groups, strict=True)])
-    return torch.from_numpy(features) if network.in_features else None, build_pyramid(torch.from_numpy(xyz), network.plan)
+    pyramid = build_pyramid(torch.from_numpy(xyz), network.plan)
+    return torch.from_numpy(features) if network.in_features else None, pyramid
 
 
 def assert_equal_on_blocks(content, network, blocks, points, *, relative=False):

@@ -97,7 +97,9 @@ def test_damaged_shipped_weights_are_refused(tmp_path, monkeypatch):
 
 
 def test_what_is_not_there_is_refused_with_what_could_be(tmp_path):
-    refused("no-such-weights", rf"shipped weights \({', '.join(shipped_weights())}\), a folder, .* found nothing there")
+    refused(
+        "no-such-weights", rf"a pretrained model \({', '.join(shipped_weights())}\), a folder, .* found nothing there"
+    )
     refused(tmp_path, "a folder with model.safetensors, or best.safetensors of a training, found neither")
     refused(tmp_path / "user/name", "found nothing there")
 

@@ -207,7 +207,7 @@ def test_a_bare_weights_file_can_be_scored_where_data_is_given(run, room_store):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["no such run"], "expected a run folder, a .safetensors file or shipped weights"),
+        (["no such run"], "expected a run folder, a .safetensors file or a pretrained model"),
         (["RUN", "--split", "tset"], "Did you mean 'test'?"),
         (["RUN", "--data", "nowhere"], "nowhere: expected a prepared store"),
         (["RUN", "RUN"], "RUN: expected one run, or six with --six-fold"),

@@ -107,7 +107,7 @@ def test_ctrl_c_keeps_the_step_in_progress_and_says_how_to_go_on(room_store, tmp
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130, errors
-    assert f"go on with: point2node train --resume {out}" in errors
+    assert f"resume with: point2node train --resume {out}" in errors
     assert "Traceback" not in errors
 
 

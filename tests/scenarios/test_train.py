@@ -121,8 +121,8 @@ def test_a_resumed_run_keeps_its_preset_settings_and_data(finished, area_store, 
     run = shutil.copytree(finished[0], tmp_path / "run")
     (run / "summary.json").unlink()
     for words, message in (
-        (["rooms"], "expected preset 'tiny', as it was begun"),
-        (["learning_rate=0.5"], "learning_rate: expected 0.005, as it was begun"),
+        (["rooms"], "expected preset 'tiny', as it was started"),
+        (["learning_rate=0.5"], "learning_rate: expected 0.005, as it was started"),
         (["--data", area_store], "expected the data that"),
     ):
         result = train(*words, "--resume", run)

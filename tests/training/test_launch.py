@@ -79,14 +79,14 @@ def test_a_finished_run_is_left_alone(finished):
 
 
 def test_another_preset_is_refused(stopped):
-    with pytest.raises(InputError, match="expected preset 'tiny', as it was begun, found 'rooms'"):
+    with pytest.raises(InputError, match="expected preset 'tiny', as it was started, found 'rooms'"):
         go_on(stopped, "rooms")
 
 
 @pytest.mark.parametrize("word", ["seed=1", "learning_rate=0.1", "steps=3", "precision=bf16-mixed", "features=[]"])
 def test_settings_that_change_the_result_are_refused(word, stopped):
     key = word.partition("=")[0]
-    with pytest.raises(InputError, match=f"{key}: expected .*, as it was begun, found"):
+    with pytest.raises(InputError, match=f"{key}: expected .*, as it was started, found"):
         go_on(stopped, None, [word])
 
 
@@ -105,7 +105,7 @@ def test_the_same_settings_and_those_of_the_machine_may_be_given(stopped, finish
 def test_other_data_is_refused(stopped, tmp_path):
     other = write_scenes(tmp_path / "other", {"train": ("a", "b", "c"), "val": ("d",)})
     with pytest.raises(
-        InputError, match=r"the data that .*run was begun with \(\w+\), found other data .*another --out"
+        InputError, match=r"the data that .*run was started with \(\w+\), found other data .*another --out"
     ):
         go_on(stopped, data=other.path)
 

@@ -101,7 +101,7 @@ def test_all_weights_are_taken_over(finished, rooms):
     network = card.build()
     told = start_from(network, card, str(finished.path))
     expected, _ = read_weights(finished.best)
-    assert told == f"begun from {finished.path}"
+    assert told == f"started from {finished.path}"
     ours, theirs = network.state_dict(), expected.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
 

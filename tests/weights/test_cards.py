@@ -247,7 +247,7 @@ def test_a_folder_of_scans_that_is_called_like_weights_is_no_run(tmp_path, monke
 
 def test_a_card_that_cannot_be_read_is_named(tmp_path):
     (tmp_path / "a.json").write_text("{}")
-    with pytest.raises(InputError, match=r"a\.json: expected the card of shipped weights"):
+    with pytest.raises(InputError, match=r"a\.json: expected the card of a pretrained model"):
         read_model_card(tmp_path / "a.json")
 
 

@@ -44,7 +44,7 @@ def test_shipped_weights_are_found_by_name(finished, tmp_path, monkeypatch):
     assert pretrained.shipped_weights() == ("rooms",)
     assert load_trained("rooms").weights == "shipped"
     assert load_trained("rooms").settings == shipped.settings
-    with pytest.raises(InputError, match=r"shipped weights \(rooms\), found nothing there"):
+    with pytest.raises(InputError, match=r"a pretrained model \(rooms\), found nothing there"):
         load_trained("room")
 
 

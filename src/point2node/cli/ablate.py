@@ -1,4 +1,4 @@
-"""``point2node ablate``: the paper's nine rows in one sweep that can be stopped and gone on with."""
+"""``point2node ablate``: the paper's nine rows in one sweep that can be stopped and resumed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def ablate(
     data: Annotated[Path | None, typer.Option(help="A store or a raw data set; 'rooms' needs none.")] = None,
     out: Annotated[Path, typer.Option(help="The folder in which each run gets its own.")] = Path("runs"),
 ) -> None:
-    """Train and score every variant with every seed; each is a normal run folder. Run again, it goes on.
+    """Train and score every variant with every seed; each is a normal run folder. Run again, it resumes.
 
     Example: point2node ablate tiny --seeds 0,1 steps=100
     """

@@ -19,7 +19,7 @@ SHOWN = 5
 def classify(
     shapes: Annotated[list[Path], typer.Argument(metavar="SHAPE...", help="Meshes, or clouds of single objects.")],
     weights: Annotated[
-        str, typer.Option(help="Shipped weights by name, a run folder, or a .safetensors file.")
+        str, typer.Option(help="A pretrained model by name, a run folder, or a .safetensors file.")
     ] = "modelnet40",
     up: Annotated[Up, typer.Option(help="The axis of the shape that points upwards.")] = Up.z,
     votes: Annotated[

@@ -25,7 +25,7 @@ def demo(
     ),
     room: Annotated[int, typer.Option(min=0, help="Which generated room.")] = 0,
     weights: Annotated[
-        str, typer.Option(help="Shipped weights by name, a run folder, or a .safetensors file.")
+        str, typer.Option(help="A pretrained model by name, a run folder, or a .safetensors file.")
     ] = WEIGHTS,
 ) -> None:
     """Label a generated room, mostly furnished in styles that training never saw, and write what there is to look at.

@@ -32,7 +32,9 @@ class Which(StrEnum):
 
 
 def evaluate(
-    runs: Annotated[list[str], typer.Argument(metavar="RUN...", help="A run folder, or the name of shipped weights.")],
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN...", help="A run folder, or the name of a pretrained model.")
+    ],
     data: Annotated[Path | None, typer.Option(help="A store or a raw data set; the run's own if not given.")] = None,
     split: Annotated[str | None, typer.Option(help="Which split; by default the one that was held out.")] = None,
     votes: Annotated[int | None, typer.Option(min=1, help="How often each block or shape is labelled anew.")] = None,

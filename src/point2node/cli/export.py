@@ -19,7 +19,7 @@ class Format(StrEnum):
 
 def export(
     weights: Annotated[
-        str, typer.Argument(metavar="WEIGHTS", help="Shipped weights by name, a run folder, or a .safetensors file.")
+        str, typer.Argument(metavar="WEIGHTS", help="A pretrained model by name, a run folder, or a .safetensors file.")
     ],
     format: Annotated[Format, typer.Option(help="The format of the file.")] = Format.onnx,
     out: Annotated[Path | None, typer.Option(help="The file; by default the name of the weights, here.")] = None,

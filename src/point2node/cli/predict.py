@@ -66,7 +66,7 @@ def predict(
         list[str], typer.Argument(metavar="SCAN...", help="Files, folders, patterns such as 'a/*.laz', or their URLs.")
     ],
     weights: Annotated[
-        str, typer.Option(help="Shipped weights by name, a run folder, or a .safetensors file.")
+        str, typer.Option(help="A pretrained model by name, a run folder, or a .safetensors file.")
     ] = DEFAULT_WEIGHTS,
     out: Annotated[
         str, typer.Option(metavar="FOLDER", help="Where the labelled scans go: a folder or its URL.")
@@ -126,7 +126,7 @@ def predict(
         typer.Option(metavar="I/N", help="Label every N-th scan only, from the I-th on; auto in Slurm's array jobs."),
     ] = None,
 ) -> None:
-    """Label every point of scans: files of any readable format, at full resolution, with all that was in them.
+    """Label every point of scans: files of any readable format, with all that was in them.
 
     Exit code 0: all labelled, 1: some failed, 2: bad input, which no retry helps, 130: stopped by Ctrl+C.
 

@@ -64,7 +64,7 @@ def prepare(
     rooms: Annotated[int | None, typer.Option(min=1, help="How many to generate (rooms); 100 by default.")] = None,
     up: Annotated[Axis | None, typer.Option(help="The vertical axis, where a release is unusual (modelnet).")] = None,
 ) -> None:
-    """Turn a data set into a store. Running it again does only what changed, or goes on where it was stopped.
+    """Turn a data set into a store. Running it again does only what changed, or resumes where it was stopped.
 
     Example: point2node prepare s3dis Stanford3dDataset_v1.2_Aligned_Version --out stores/s3dis
     """
@@ -92,7 +92,7 @@ def prepare(
         with progress("preparing") as report, refusals_named(out):
             prepared = prepare_store(found, out, workers=workers, skip_damaged=skip_damaged, wait=False, report=report)
     except KeyboardInterrupt:
-        print("point2node: stopped; the same command goes on from here.", file=sys.stderr)
+        print("point2node: stopped; run the same command to resume.", file=sys.stderr)
         raise typer.Exit(code=130) from None
     _print_summary(prepared, out)
 

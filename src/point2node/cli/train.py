@@ -29,12 +29,12 @@ def train(
         Path | None, typer.Option(help="A prepared store, or a data set as it was downloaded; 'rooms' needs none.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="The run folder; runs/PRESET-VARIANT-seedS if not given.")] = None,
-    resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Go on with this run, to the same bits.")] = None,
+    resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Resume this run, to the same bits.")] = None,
     all_areas: Annotated[
-        bool, typer.Option("--all-areas", help="S3DIS: the six folds in turn; goes on where it was stopped.")
+        bool, typer.Option("--all-areas", help="S3DIS: the six folds in turn; resumes where it was stopped.")
     ] = False,
 ) -> None:
-    """Train a network. Stopped in any way, it goes on with --resume RUN and ends in the same weights.
+    """Train a network. Stopped in any way, it resumes with --resume RUN and ends in the same weights.
 
     Presets: s3dis, scannet, modelnet40, modelnet10 and rooms, each also as NAME_modern; rooms_transfer,
     rooms_real, tiny, own.
@@ -123,7 +123,7 @@ def conclude(run: RunFolder, outcome: Outcome | None) -> None:
     if not outcome.finished:
         print(
             f"point2node: stopped at step {outcome.step} of {outcome.summary['steps']}; "
-            f"go on with: point2node train --resume {run.path}",
+            f"resume with: point2node train --resume {run.path}",
             file=sys.stderr,
         )
         raise typer.Exit(code=130)

@@ -19,7 +19,7 @@ HEARTBEAT = 0.3
 
 def view(
     scan: Annotated[Path | None, typer.Argument(metavar="[SCAN]", help="A scan, or a folder of scans.")] = None,
-    weights: Annotated[str, typer.Option(help="Shipped weights, a run folder or a .safetensors file.")] = "rooms",
+    weights: Annotated[str, typer.Option(help="A pretrained model, a run folder or a .safetensors file.")] = "rooms",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The next free one if it is taken.")] = 8080,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     max_upload: Annotated[float, typer.Option(min=0, help="The largest upload, in MB.")] = 500,
@@ -100,7 +100,7 @@ def find_scans(path: Path) -> dict[str, Path]:
 
 
 def check_library() -> None:
-    """Refuse to go on without viser, with the line that installs it."""
+    """Refuse to continue without viser, with the line that installs it."""
     if find_spec("viser") is None:
         raise InputError(
             "point2node view",

@@ -48,7 +48,7 @@ def prepare(
 ) -> Prepared:
     """Bring ``store`` up to date with ``dataset``; if another process is at that, ``wait`` for it or refuse.
 
-    A run that is stopped, by an error or a kill, keeps what was finished; the next one goes on.
+    A run that is stopped, by an error or a kill, keeps what was finished; the next one resumes.
     """
     _refuse_foreign_folder(store, dataset)
     if not dataset.sources:

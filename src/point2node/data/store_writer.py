@@ -1,4 +1,4 @@
-"""Writing a prepared store so that a kill at any moment leaves it readable and the next run goes on from there.
+"""Writing a prepared store so that a kill at any moment leaves it readable and the next run resumes from there.
 
 A scene's arrays are written to a temporary folder and renamed into place; its folder's name carries the checksum, so
 nothing that a manifest names is ever overwritten. A journal entry then says that the source is done. The manifest is

@@ -59,8 +59,8 @@ class WeightsAtWork:
         """The weights called ``name``, ready to be used.
 
         Args:
-            name: shipped weights ("rooms"), a run folder, a folder that ``save_pretrained`` made, a .safetensors file,
-                or a repository of the Hugging Face Hub ("user/name").
+            name: a pretrained model ("rooms"), a run folder, a folder that ``save_pretrained`` made, a .safetensors
+                file, or a repository of the Hugging Face Hub ("user/name").
             device: where to work; CUDA where it is, if not given.
             hub: how to download it; see ``HubOptions``.
         """

@@ -96,7 +96,7 @@ class Network(nn.Module, ABC):
     ) -> Self:
         """The network with the weights called ``name``, in evaluation mode.
 
-        ``name`` is that of shipped weights ("rooms"), a folder that ``save_pretrained`` or a training made, a
+        ``name`` is that of a pretrained model ("rooms"), a folder that ``save_pretrained`` or a training made, a
         .safetensors file, or a repository of the Hugging Face Hub ("user/name"). Only safetensors are read.
 
         Args:

@@ -98,7 +98,7 @@ def shipped_file(name: str) -> Iterator[Path]:
     expected, found = str(card["sha256"]), hashlib.sha256(weights.read_bytes()).hexdigest()
     if found != expected:
         raise InputError(
-            f"shipped weights {name!r}",
+            f"pretrained model {name!r}",
             expected=f"the checksum {expected[:16]}…",
             found=f"{found[:16]}…",
             remedy="The installation is damaged: install point2node again.",
@@ -122,8 +122,8 @@ def fetch(name: str | PathLike[str], **hub: Unpack[HubOptions]) -> str:
 def read_pretrained(name: str | PathLike[str], **hub: Unpack[HubOptions]) -> tuple[Path, Mapping[str, Tensor], Any]:
     """The file that ``name`` means, its tensors and its note.
 
-    ``name`` is that of shipped weights, a folder that ``save_pretrained`` or a training made, a .safetensors file, or
-    a repository of the Hugging Face Hub.
+    ``name`` is that of a pretrained model, a folder that ``save_pretrained`` or a training made, a .safetensors file,
+    or a repository of the Hugging Face Hub.
     """
     place = fetch(name, **hub)
     path = Path(place)
@@ -138,7 +138,7 @@ def read_pretrained(name: str | PathLike[str], **hub: Unpack[HubOptions]) -> tup
     if path.is_dir():
         raise InputError(path, expected=f"a folder with {MODEL}, or {BEST} of a training", found="neither")
     known = ", ".join(shipped_weights())
-    expected = f"shipped weights ({known}), a folder, a {SUFFIX} file or a repository 'user/name'"
+    expected = f"a pretrained model ({known}), a folder, a {SUFFIX} file or a repository 'user/name'"
     raise InputError(place, expected=expected, found="nothing there", remedy=REMEDY)
 
 

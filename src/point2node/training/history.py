@@ -29,7 +29,7 @@ COLUMNS = (
 
 
 class History:
-    """Adds a line now and then; a resumed run goes on below the step that it resumes from."""
+    """Adds a line now and then; a resumed run continues below the step that it resumes from."""
 
     def __init__(self, path: Path, tensorboard: Path, step: int) -> None:
         rows = [row for row in read_history(path) if int(row["step"]) <= step] if path.is_file() else []

@@ -36,7 +36,7 @@ def find_store(settings: Settings, data: Path | None, report: Report) -> Store:
             "--data",
             expected=f"a prepared store or the folder of {settings.dataset}",
             found="none",
-            remedy="docs/data.md says where it is had; 'point2node train tiny' needs no data.",
+            remedy="docs/data.md says where to get it; 'point2node train tiny' needs no data.",
         )
     return open_generated_rooms(settings.rooms, settings.rooms_seed, report)
 
@@ -48,7 +48,7 @@ def begin(preset: str, settings: Settings, data: Path | None, run: RunFolder, wa
             run.path,
             expected="a new folder",
             found="a finished run" if run.finished else "a run in progress",
-            remedy=f"Go on with --resume {run.path}, or choose another --out.",
+            remedy=f"Resume with --resume {run.path}, or choose another --out.",
         )
     return _train(preset, settings, data, run, watch, report)
 
@@ -56,15 +56,15 @@ def begin(preset: str, settings: Settings, data: Path | None, run: RunFolder, wa
 def resume(
     run: RunFolder, preset: str | None, words: list[str], data: Path | None, watch: Watch, report: Report
 ) -> Outcome | None:
-    """Go on with a run, which keeps its settings; None if it was finished."""
+    """Resume a run, which keeps its settings; None if it was finished."""
     card, settings = run.read_card(), run.read_settings()
     if preset is not None and preset != card.preset:
-        raise InputError(run.path, expected=f"preset {card.preset!r}, as it was begun", found=repr(preset))
+        raise InputError(run.path, expected=f"preset {card.preset!r}, as it was started", found=repr(preset))
     changed = check_settings(str(run.path), settings.model_dump() | parse_overrides(words))
     for key, kept in settings.model_dump(exclude=set(MACHINE)).items():
         if getattr(changed, key) != kept:
             found = str(getattr(changed, key))
-            raise InputError(f"{run.path}, {key}", expected=f"{kept}, as it was begun", found=found)
+            raise InputError(f"{run.path}, {key}", expected=f"{kept}, as it was started", found=found)
     if run.finished:
         return None
     chosen = data if data is not None else None if card.data is None else Path(card.data)
@@ -74,7 +74,7 @@ def resume(
 def begin_or_resume(
     preset: str, settings: Settings, data: Path | None, run: RunFolder, watch: Watch, report: Report
 ) -> Outcome | None:
-    """One run of a sweep: begun, gone on with, or left alone because it is finished."""
+    """One run of a sweep: started, resumed, or left alone because it is finished."""
     if not run.exists:
         return begin(preset, settings, data, run, watch, report)
     refuse_other_settings(run, settings)
@@ -82,7 +82,7 @@ def begin_or_resume(
 
 
 def refuse_other_settings(run: RunFolder, settings: Settings, but: frozenset[str] = MACHINE) -> None:
-    """A run of a sweep must have been begun with these settings, ``but`` for some."""
+    """A run of a sweep must have been started with these settings, ``but`` for some."""
     found = run.read_settings().model_dump(exclude=set(but))
     for key, value in settings.model_dump(exclude=set(but)).items():
         if found[key] != value:

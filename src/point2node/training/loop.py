@@ -166,7 +166,7 @@ def train(job: Job, fabric: Fabric, watch: Watch) -> Outcome:
 
 
 def _find_progress(job: Job, work: SetUp, keeper: Keeper, watch: Watch) -> Progress:
-    """How far the run is; a new one is begun in its folder."""
+    """How far the run is; a new one starts in its folder."""
     settings, store, run = job.settings, job.store, job.run
     if run.state.is_file():
         _refuse_other_data(run, store, watch)
@@ -207,7 +207,7 @@ def _refuse_other_data(run: RunFolder, store: Store, watch: Watch) -> None:
     else:
         raise InputError(
             store.path,
-            expected=f"the data that {run.path} was begun with ({expected[:12]})",
+            expected=f"the data that {run.path} was started with ({expected[:12]})",
             found=f"other data ({store.checksum[:12]})",
             remedy="Give that data, or begin a new run with another --out.",
         )

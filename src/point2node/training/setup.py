@@ -93,7 +93,7 @@ def set_up(job: Job, fabric: Fabric, say: Callable[[str], None]) -> SetUp:
 
 
 def _build_network(job: Job, card: WeightsCard, say: Callable[[str], None]) -> Network:
-    """The network, drawn by the seed or begun from other weights."""
+    """The network, drawn by the seed or started from other weights."""
     torch.manual_seed(job.settings.seed)
     network = card.build()
     check_task(card, network)
@@ -211,4 +211,4 @@ def start_from(network: Network, card: WeightsCard, name: str) -> str:
         given |= {key: tensor for key, tensor in network.state_dict().items() if key.startswith(LOGITS)}
     load_tensors(Path(name), network, given)
     frames = "" if trained.card.frame == card.frame else f", which saw blocks in the frame of the {trained.card.frame}"
-    return f"begun from {name}{frames}" + ("" if same_classes else ", with a new last layer: the classes are others")
+    return f"started from {name}{frames}" + ("" if same_classes else ", with a new last layer: the classes are others")

@@ -201,4 +201,4 @@ def read_model_card(file: Traversable) -> ModelCard:
         return ModelCard.model_validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:
         found = " ".join(str(error).split())[:120]
-        raise InputError(file.name, expected="the card of shipped weights", found=found) from error
+        raise InputError(file.name, expected="the card of a pretrained model", found=found) from error

@@ -68,7 +68,7 @@ class RunFolder:
 
     @property
     def exists(self) -> bool:
-        """Whether a run was begun here."""
+        """Whether a run was started here."""
         return self.card.is_file()
 
     @property

@@ -1,4 +1,4 @@
-"""Trained weights by whatever a person calls them: a run folder, a file, or the name of shipped weights."""
+"""Trained weights by whatever a person calls them: a run folder, a file, or the name of a pretrained model."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Trained:
     weights: str
     """Which of a run's weights: best, last or calibrated; "shipped", "saved", or the name of a single file."""
     run: RunFolder | None = None
-    """None for shipped weights and single files."""
+    """None for pretrained models and single files."""
     run_card: RunCard | None = None
     settings: Settings | None = None
     """Of the training; None for single files."""
@@ -66,5 +66,5 @@ def load_trained(name: str | PathLike[str], weights: str = "best") -> Trained:
         return Trained(name, network, card, "shipped", settings=model_card.settings)
     known = ", ".join(shipped_weights()) or "none yet"
     raise InputError(
-        name, expected=f"a run folder, a {SUFFIX} file or shipped weights ({known})", found="nothing there"
+        name, expected=f"a run folder, a {SUFFIX} file or a pretrained model ({known})", found="nothing there"
     )

@@ -13,7 +13,7 @@ Loss = Literal["nodes", "pooled"]
 
 @dataclass(frozen=True)
 class Design:
-    """The defaults are the choices that docs/readings.md gives reasons for; every other form can be set."""
+    """The defaults are the choices that docs/design-decisions.md gives reasons for; every other form can be set."""
 
     correlation_start: CorrelationStart = "even"
     """θ and φ start near 0, so that every node listens to all others nearly evenly, or by Glorot's rule like the rest
