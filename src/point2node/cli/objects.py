@@ -33,8 +33,7 @@ def objects(
     """
     from point2node.formats import read
     from point2node.inference.jobs import make_folder
-    from point2node.show.object_files import write_objects
-    from point2node.show.objects import find_objects, match_objects
+    from point2node.show.objects import find_objects, match_objects, write_objects
     from point2node.show.planes import find_planes
     from point2node.show.scene_files import read_scene_in_metres
 

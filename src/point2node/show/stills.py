@@ -10,8 +10,7 @@ import numpy as np
 
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
-from point2node.show.ramps import RAMPS, RIGHT, UNKNOWN, WRONG, Colour, ramp
-from point2node.show.scene import Array, LabelledScene
+from point2node.show.scene import RAMPS, RIGHT, UNKNOWN, WRONG, Array, Colour, LabelledScene, ramp
 from point2node.show.shown_points import DIRECTIONS, ceiling_cut, thin, walls_towards
 from point2node.show.splatting import splat, stand_at_corner
 
