@@ -69,7 +69,7 @@ class Labeller(SceneLabeller):
         scale: float | None = None,
         up: str = "z",
         color: bool = True,
-        votes: int = 1,
+        votes: int | None = None,
         thin: float | None = None,
         smooth: bool | None = None,
         norm_share: float = 0.0,
@@ -85,7 +85,8 @@ class Labeller(SceneLabeller):
                 scan is a room.
             up: the axis that points upwards: x, y or z, or with a minus before it.
             color: whether its colours are used.
-            votes: how often each point is labelled; more is slower and steadier.
+            votes: how often each point is labelled, the scan turned otherwise each time; more is slower and steadier. 2
+                if not given, 1 with weights that were not trained on turned rooms.
             thin: metres: one point in each cube of this edge is labelled, the others take the label of the nearest; 0
                 for every point, as the weights say if not given.
             smooth: whether probabilities are averaged over smooth surfaces; as the weights say if not given.

@@ -1,3 +1,5 @@
+from dataclasses import asdict
+
 import numpy as np
 import pytest
 import torch
@@ -7,8 +9,8 @@ from hypothesis import strategies as st
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.geometry.frames import UPWARDS
-from point2node.inference.labeller import Options, SceneLabeller, thin_out
+from point2node.geometry.frames import UPWARDS, place
+from point2node.inference.labeller import TURNS, Options, SceneLabeller, thin_out, turn_about_z
 from point2node.inference.strips import Plan
 from point2node.weights.trained import Trained
 from tests.inference.labellers import STEP, HeightNetwork, card, height_labeller, real_labeller
@@ -49,7 +51,7 @@ def test_places_are_those_of_the_labels_in_the_class_list_whatever_their_values(
     cloud = room(300)
     xyz = cloud.xyz.copy()
     xyz[5] = np.nan
-    classes = [one.model_dump() | {"value": 100 - 7 * place} for place, one in enumerate(card().classes)]
+    classes = [asdict(one) | {"value": 100 - 7 * number} for number, one in enumerate(card().classes)]
     labelled = height_labeller(classes=classes).label(cloud.with_(xyz=xyz))
     assert labelled.places[5] == -1
     values = np.array([one["value"] for one in classes])
@@ -193,6 +195,39 @@ def test_more_votes_look_again():
     often = labeller.label(room(), Options(votes=3))
     assert len(labeller.network.colours) - asked > 2 * asked
     assert np.array_equal(once.labels, often.labels)
+
+
+def test_weights_that_know_turned_clouds_are_asked_about_a_turned_one_each_time(monkeypatch):
+    cloud = room(6000, extent=(30.0, 6.0, 2.5))
+    once, told = height_labeller().label(cloud), []
+    labeller = height_labeller(turn=180.0)
+    often = labeller.label(cloud, report=lambda done, total, name: told.append(done))
+    assert (once.protocol["votes"], often.protocol["votes"]) == (1, 2)
+    assert labeller.turns(Options(votes=8)) == (*TURNS, *TURNS[:2])
+    assert np.array_equal(once.labels, often.labels)
+    assert told == sorted(told)
+    assert told[-1] == len(cloud)
+    assert len({round(float(one), 3) for one in _directions(labeller, cloud)}) == 2
+    monkeypatch.setattr("point2node.inference.labeller.plan_memory", lambda *_, **__: Plan(1200, 0, 0))
+    assert np.array_equal(height_labeller(turn=180.0).label(cloud).labels, once.labels)
+
+
+def _directions(labeller, cloud):
+    """The direction from the first to the second point in each of the scenes that are asked about."""
+    for degrees in labeller.turns(Options()):
+        xyz = labeller.scene(turn_about_z(place(cloud), degrees), cloud, Options()).xyz
+        yield np.arctan2(*(xyz[1] - xyz[0])[:2])
+
+
+@given(st.floats(-360, 360))
+@settings(deadline=None)
+def test_a_turn_keeps_heights_lengths_and_normals_of_surfaces(degrees):
+    placement = place(room(50))
+    turned = turn_about_z(placement, degrees)
+    np.testing.assert_array_equal(turned.xyz[:, 2], placement.xyz[:, 2])
+    np.testing.assert_allclose(np.linalg.norm(turned.xyz, axis=1), np.linalg.norm(placement.xyz, axis=1), rtol=1e-5)
+    off = placement.rotation.T @ placement.xyz[1], turned.rotation.T @ turned.xyz[1]
+    np.testing.assert_allclose(*off, atol=1e-5)
 
 
 def test_the_same_cloud_gives_the_same_labels_on_any_number_of_threads():

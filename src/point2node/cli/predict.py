@@ -79,7 +79,9 @@ def predict(
     up: Annotated[Up, typer.Option(help="The axis that points upwards.")] = Up.z,
     color: Annotated[bool, typer.Option(help="Use the scan's colours.")] = True,
     auto: Annotated[bool, typer.Option("--auto", help="Fix obvious problems with unit, axis and colour.")] = False,
-    votes: Annotated[int, typer.Option(min=1, help="How often each point is labelled; more is slower.")] = 1,
+    votes: Annotated[
+        int | None, typer.Option(min=1, help="How often each point is labelled; more is slower. 2 by default.")
+    ] = None,
     thin: Annotated[
         float | None,
         typer.Option(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -35,7 +35,7 @@ from point2node.inference.norm_statistics import (
     mix_statistics,
 )
 from point2node.inference.strips import Plan, cut_strips, plan_memory
-from point2node.inference.votes import BlocksOfScene, SceneInput, Voting, vote_on_scene
+from point2node.inference.votes import BlocksOfScene, SceneInput, Votes, Voting, vote_on_scene
 from point2node.inference.working import WeightsAtWork
 from point2node.models.network import Network
 
@@ -43,6 +43,12 @@ TALLEST = 2000.0
 """Metres between the lowest and the highest points: 1,400 m were answered with numbers, 5,500 m with NaN."""
 WIDEST = 256.0
 """Metres: the side of a square with as many points as a network takes at once; from 450 m on answers were NaN."""
+TURNS = (0.0, 30.0, 60.0, 45.0, 15.0, 75.0)
+"""Degrees by which a cloud is turned for each vote: blocks and cells then lie differently on the same walls."""
+ALL_AROUND = 180.0
+"""Degrees: weights trained on samples turned by up to this know a cloud however it is turned."""
+VOTES = 2
+"""How often such weights are asked unless told otherwise."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +61,9 @@ class Options:
     """The axis that points upwards: x, y or z, or with a minus before it."""
     color: bool = True
     """Whether the cloud's colours are used."""
-    votes: int = 1
-    """How often every point is labelled, in other surroundings each time; twice, at two offsets, for each."""
+    votes: int | None = None
+    """How often every point is labelled; twice, at two offsets, for each. None: 2 by weights that know clouds however
+    they are turned, for which the cloud is turned otherwise each time, 1 by others."""
     thin: float | None = None
     """Metres: only one point in each cube of this edge is labelled, the others take the label of the nearest; 0 for
     every point, None as the weights say."""
@@ -68,7 +75,7 @@ class Options:
     """From 0 to 1: how much of the batch norms' statistics are those of the cloud itself."""
 
     def __post_init__(self) -> None:
-        if self.votes < 1:
+        if self.votes is not None and self.votes < 1:
             raise InputError("votes", expected="1 or more", found=str(self.votes))
         if self.thin is not None and not (math.isfinite(self.thin) and self.thin >= 0):
             raise InputError("thin", expected="metres, 0 or more", found=str(self.thin))
@@ -79,6 +86,21 @@ class Options:
         if self.scale is not None:
             return self.scale
         return 1.0 if cloud.unit is None else cloud.unit
+
+
+@dataclass(frozen=True, eq=False)
+class _Question:
+    """What the network is asked about one cloud."""
+
+    network: Network
+    scenes: tuple[SceneInput, ...]
+    """The placed points, turned differently in each."""
+    votes: int
+    """How often it is asked about each of the scenes."""
+    chosen: NDArray[np.int64]
+    """Which of the placed points."""
+    rules: BlockRules
+    plan: Plan
 
 
 class SceneLabeller(WeightsAtWork):
@@ -110,14 +132,19 @@ class SceneLabeller(WeightsAtWork):
         chosen = thin_out(placement, self.cube(options))
         nodes = SAMPLES_AT_ONCE * points if options.norm_share else 0
         smooth = self._smooths(options)
-        plan = plan_memory(len(cloud), len(chosen), len(self.classes), options.memory, nodes, smooth=smooth)
+        turns = self.turns(options)
+        plan = plan_memory(
+            len(cloud), len(chosen), len(self.classes), options.memory, nodes, scenes=len(turns), smooth=smooth
+        )
         rules = widen(self.trained.card.block_rules, placement.xyz[chosen], points)
-        scene = self.scene(placement, cloud, options, name)
+        scenes = tuple(self.scene(turn_about_z(placement, degrees), cloud, options, name) for degrees in turns)
         network = self.network
         if options.norm_share:
-            statistics = self._statistics(scene, chosen, rules, plan)
+            statistics = self._statistics(scenes[0], chosen, rules, plan)
             network = mix_statistics(network, statistics, options.norm_share)
-        found = self._label(network, scene, chosen, options, rules, plan, lambda done: report(done, len(chosen), name))
+        votes = self.votes(options) // len(turns)
+        question = _Question(network, scenes, votes, chosen, rules, plan)
+        found = self._label(question, smooth, lambda done: report(done, len(chosen), name))
         labels, confidence, entropy = self._spread(placement, chosen, found)
         values = np.array([one.value for one in self.classes], np.int32)
         unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
@@ -163,43 +190,55 @@ class SceneLabeller(WeightsAtWork):
                 scene.name, expected=expected, found=f"{len(chosen):,}", remedy="Label it without --adapt."
             )
         samples: list[Sample] = []
-        for _, inside, part in _strips(scene, chosen, rules, plan):
+        for _, inside, (part,) in _strips([scene], chosen, rules, plan):
             count = -(-SAMPLES * len(inside) // len(chosen))
             samples += draw_samples(part, rules, points, count)
         return estimate_statistics(self.network, samples)
 
-    def _label(
-        self,
-        network: Network,
-        whole: SceneInput,
-        chosen: NDArray[np.int64],
-        options: Options,
-        rules: BlockRules,
-        plan: Plan,
-        report: Callable[[int], None],
-    ) -> tuple[Array, Array, Array]:
+    def _label(self, question: _Question, smooth: bool, report: Callable[[int], None]) -> tuple[Array, Array, Array]:
         """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
-        card = self.trained.card
-        voting = Voting(len(self.classes), card.points, options.votes, "mean_probability")
-        labels = np.empty(len(chosen), np.int64)
-        confidence, entropy = np.empty(len(chosen), np.float32), np.empty(len(chosen), np.float32)
+        count = len(question.chosen)
+        labels = np.empty(count, np.int64)
+        confidence, entropy = np.empty(count, np.float32), np.empty(count, np.float32)
         done = 0
-        for strip, inside, scene in _strips(whole, chosen, rules, plan):
-            random = np.random.default_rng(0)
-            blocks = [
-                block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)
-            ]
-            work = card.points * sum(-(-options.votes * len(block) // card.points) for block in blocks)
-            steps = _Steps(done, len(inside), work, report)
-            votes = vote_on_scene(network, scene, BlocksOfScene(blocks, rules, tiled=False), voting, steps)
-            if self._smooths(options):
-                votes.revise(partial(_smoothed, scene.xyz))
+        for strip, inside, parts in _strips(question.scenes, question.chosen, question.rules, question.plan):
+            votes = self._vote(question, parts, _Share(done, len(inside), report))
+            if smooth:
+                votes.revise(partial(_smoothed, parts[0].xyz))
             target = strip[inside]
             labels[target], confidence[target] = votes.labels[inside], votes.confidence[inside]
             entropy[target] = votes.entropy[inside]
             done += len(inside)
-        report(len(chosen))
+        report(count)
         return labels, confidence, entropy
+
+    def _vote(self, question: _Question, parts: list[SceneInput], share: _Share) -> Votes:
+        """The votes on the points of one strip, of all scenes together."""
+        points, rules = self.trained.card.points, question.rules
+        voting = Voting(len(self.classes), points, question.votes, "mean_probability")
+        votes = Votes(len(parts[0].xyz), voting.classes, voting.rule)
+        for number, scene in enumerate(parts):
+            random = np.random.default_rng(0)
+            blocks = [
+                block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)
+            ]
+            work = points * sum(-(-question.votes * len(block) // points) for block in blocks)
+            steps = _Steps(share, number, len(parts), work)
+            asked = BlocksOfScene(blocks, rules, tiled=False)
+            vote_on_scene(question.network, scene, asked, voting, steps, votes)
+        return votes
+
+    def turns(self, options: Options) -> tuple[float, ...]:
+        """Degrees by which the cloud is turned for each vote; (0,) for weights that know it facing one way only."""
+        if self.trained.card.turn < ALL_AROUND:
+            return TURNS[:1]
+        return tuple(TURNS[vote % len(TURNS)] for vote in range(self.votes(options)))
+
+    def votes(self, options: Options) -> int:
+        """How often every point is labelled."""
+        if options.votes is not None:
+            return options.votes
+        return VOTES if self.trained.card.turn >= ALL_AROUND else 1
 
     def cube(self, options: Options) -> float:
         """Metres: the side of the cubes of which one point each is labelled; 0 for every point."""
@@ -230,7 +269,7 @@ class SceneLabeller(WeightsAtWork):
             "points_per_group": card.points,
             "block_side": rules.side,
             "offsets": f"0 and {rules.side / 2:g} m",
-            "votes": options.votes,
+            "votes": self.votes(options),
             "rule": "mean_probability",
             "smooth": self._smooths(options),
             "colour": colour,
@@ -263,14 +302,28 @@ def thin_out(placement: Placement, thin: float) -> NDArray[np.int64]:
     return first.numpy()
 
 
+def turn_about_z(placement: Placement, degrees: float) -> Placement:
+    """The placed points turned about the vertical."""
+    if not degrees:
+        return placement
+    cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
+    turn = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
+    xyz = placement.xyz @ turn.T.astype(np.float32)
+    return replace(placement, xyz=xyz, rotation=turn @ placement.rotation)
+
+
 def _strips(
-    whole: SceneInput, chosen: NDArray[np.int64], rules: BlockRules, plan: Plan
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], SceneInput]]:
-    """The chosen points strip by strip: which they are, which of these are the strip's own, and their scene."""
-    for strip, inside in cut_strips(whole.xyz[chosen], plan.points_at_once, rules.side):
+    scenes: Sequence[SceneInput], chosen: NDArray[np.int64], rules: BlockRules, plan: Plan
+) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], list[SceneInput]]]:
+    """The chosen points strip by strip: which they are, which of these are the strip's own, and their scenes."""
+    margin = rules.side * (math.sqrt(2) if len(scenes) > 1 else 1)  # as far as a block reaches that is turned
+    for strip, inside in cut_strips(scenes[0].xyz[chosen], plan.points_at_once, margin):
         points = chosen[strip]
-        scene = replace(whole, xyz=whole.xyz[points], features=partial(_features_of, whole, points))
-        yield strip, inside, scene
+        yield (
+            strip,
+            inside,
+            [replace(scene, xyz=scene.xyz[points], features=partial(_features_of, scene, points)) for scene in scenes],
+        )
 
 
 def _features_of(
@@ -286,13 +339,24 @@ def _smoothed(xyz: NDArray[np.float32], probabilities: torch.Tensor) -> torch.Te
     return smooth_on_surfaces(torch.from_numpy(xyz), probabilities, sure)
 
 
-class _Steps:
-    """Turns what the network has seen of a strip into how many points of the scene are labelled."""
+@dataclass(frozen=True)
+class _Share:
+    """The part of the work that one strip is."""
 
-    def __init__(self, before: int, points: int, work: int, report: Callable[[int], None]) -> None:
-        self._before, self._points, self._work, self._report = before, points, work, report
+    before: int
+    """Points labelled before it."""
+    points: int
+    report: Callable[[int], None]
+
+
+class _Steps:
+    """Turns what the network has seen of a strip's scene, one of several, into how many points are labelled."""
+
+    def __init__(self, share: _Share, scene: int, scenes: int, work: int) -> None:
+        self._share, self._scene, self._scenes, self._work = share, scene, scenes, work
         self._seen = 0
 
     def __call__(self, numbers: NDArray[np.int64], probabilities: torch.Tensor) -> None:
         self._seen += len(numbers)
-        self._report(self._before + self._points * self._seen // self._work)
+        done = (self._scene * self._work + self._seen) * self._share.points // (self._scenes * self._work)
+        self._share.report(self._share.before + done)

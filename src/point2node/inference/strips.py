@@ -60,6 +60,8 @@ KEPT_PER_POINT = 64
 CUT_PER_POINT = 160
 """Bytes of each point of a strip: coordinates, blocks at two offsets with repeated points, the sorting that cuts them;
 votes come on top."""
+TURNED_PER_POINT = 32
+"""Bytes of each point of the cloud for each time that it is turned: coordinates, and which cell it lies in."""
 PER_NODE = 24_000
 """Bytes that a network holds for each node of a batch at a time: 17 kB were measured for the paper's widest, 20 kB for
 DGCNN."""
@@ -79,7 +81,14 @@ class Plan:
 
 
 def plan_memory(
-    points: int, chosen: int, classes: int, limit: int | None = None, nodes: int = 0, *, smooth: bool = False
+    points: int,
+    chosen: int,
+    classes: int,
+    limit: int | None = None,
+    nodes: int = 0,
+    *,
+    scenes: int = 1,
+    smooth: bool = False,
 ) -> Plan:
     """Strips as large as fit; refused where not even the smallest does.
 
@@ -89,10 +98,12 @@ def plan_memory(
         classes: how many it knows.
         limit: bytes for the whole process; by default what it holds plus 60 % of what is free.
         nodes: of a batch that is larger than those of labelling, if there is one.
+        scenes: how many forms of the cloud, turned differently, are labelled.
         smooth: whether probabilities are averaged over surfaces, which takes three copies of them.
     """
     held, limit = held_memory(), memory_limit(limit)
-    fixed = points * KEPT_PER_POINT + max(torch.get_num_threads() * NODES_AT_ONCE, nodes) * PER_NODE
+    kept = KEPT_PER_POINT + (scenes - 1) * TURNED_PER_POINT
+    fixed = points * kept + max(torch.get_num_threads() * NODES_AT_ONCE, nodes) * PER_NODE
     per_point = CUT_PER_POINT + 4 * (classes + 1) * (4 if smooth else 1)
     room = limit - held - fixed
     at_once = min(chosen, room // per_point)

@@ -140,7 +140,12 @@ class BlocksOfScene:
 
 
 def vote_on_scene(
-    network: Network, scene: SceneInput, blocks: BlocksOfScene, voting: Voting, heard: Heard = unheard
+    network: Network,
+    scene: SceneInput,
+    blocks: BlocksOfScene,
+    voting: Voting,
+    heard: Heard = unheard,
+    gathered: Votes | None = None,
 ) -> Votes:
     """Votes on every point of the blocks, which are run in groups.
 
@@ -150,6 +155,7 @@ def vote_on_scene(
         blocks: which points are labelled together.
         voting: the size of the groups, how often, and how votes decide.
         heard: told every vote.
+        gathered: earlier votes on the same points, which these join.
     """
     points, votes = voting.points, voting.votes
     random = np.random.default_rng([votes, points])
@@ -165,7 +171,7 @@ def vote_on_scene(
             asked.append(np.concatenate(numbers))
             yield partial(scene_batch, scene, numbers, network)
 
-    gathered = Votes(len(scene.xyz), voting.classes, voting.rule)
+    gathered = Votes(len(scene.xyz), voting.classes, voting.rule) if gathered is None else gathered
     for probabilities in answers(network, makers()):
         numbers = asked.pop(0)
         flat = probabilities.flatten(0, 1)

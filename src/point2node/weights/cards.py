@@ -61,6 +61,8 @@ class WeightsCard(Strict):
     """Whether ``predict`` averages probabilities over smooth surfaces unless told otherwise."""
     thin: float = 0.0
     """Metres: of how large cubes ``predict`` labels one point each unless told otherwise; 0 for every point."""
+    turn: float = 0.0
+    """Degrees by which samples were turned in training, at most; weights from before this was noted say 0."""
     classes: tuple[SemanticClass, ...]
     ignored: tuple[int, ...]
     step: int = 0
