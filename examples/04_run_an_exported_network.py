@@ -15,9 +15,11 @@ from typing import Any
 import numpy as np
 import onnxruntime
 import point2node
+from point2node.data.features import SceneFeatures, surroundings_of
 from point2node.geometry.blocks import BlockRules, cut_blocks
 from point2node.geometry.frames import FRAMES
 from point2node.geometry.pyramid import PyramidPlan, Search, build_pyramid
+from point2node.geometry.surroundings import describe_surroundings
 import torch
 
 FILE = Path("rooms.onnx")
@@ -30,10 +32,10 @@ def read_plan(note: dict[str, Any]) -> PyramidPlan:
     return PyramidPlan(tuple(note["level_sizes"]), note["sampling"], encoder, decoder, correlation)
 
 
-def make_inputs(xyz: np.ndarray, rgb: np.ndarray, plan: PyramidPlan) -> dict[str, np.ndarray]:
-    """The inputs of a batch: coordinates (B, N, 3), colours (B, N, 3), and the indices that docs/export.md explains."""
+def make_inputs(xyz: np.ndarray, features: np.ndarray, plan: PyramidPlan) -> dict[str, np.ndarray]:
+    """The inputs of a batch: coordinates (B, N, 3), features (B, N, F), and the indices that docs/export.md explains."""
     pyramid = build_pyramid(torch.from_numpy(xyz), plan)
-    inputs = {"xyz": xyz, "features": rgb}
+    inputs = {"xyz": xyz, "features": features}
     inputs |= {f"level_{n}": one.numpy() for n, one in enumerate(pyramid.numbers) if n}
     inputs |= {f"encoder_{n}": one.numpy() for n, one in enumerate(pyramid.encoder)}
     inputs |= {f"decoder_{n}": one.numpy() for n, one in enumerate(pyramid.decoder)}
@@ -47,21 +49,19 @@ def main() -> None:
         subprocess.run([sys.executable, "-m", "point2node", "export", "rooms", "--out", str(FILE)], check=True)
     session = onnxruntime.InferenceSession(FILE, providers=["CPUExecutionProvider"])
     note = json.loads(session.get_modelmeta().custom_metadata_map["point2node"])
-    assert note["features"] == ["rgb"]
 
     room = point2node.generate_room(7, 0, points=60_000, styles="held_out")
-    assert room.rgb is not None
     assert room.labels is not None
     xyz, _ = room.local()  # metres, z up, floor at 0
+    around = describe_surroundings(xyz, surroundings_of(tuple(note["features"])))
+    features = SceneFeatures(tuple(note["features"]), room.rgb, surroundings=around)
     random = np.random.default_rng(0)
     rules = BlockRules(note["block_side"], note["block_grid"], note["block_points"])
     block = random.choice(max(cut_blocks(xyz, 0.0, random, rules), key=len), note["points"], replace=False)
 
-    inputs = make_inputs(
-        FRAMES[note["frame"]](xyz[block])[None],
-        (room.rgb[block] / np.float32(255) - np.float32(0.5))[None],
-        read_plan(note["plan"]),
-    )
+    described = features.of(block, xyz[block])
+    assert described is not None
+    inputs = make_inputs(FRAMES[note["frame"]](xyz[block])[None], described[None], read_plan(note["plan"]))
     (logits,) = session.run(["logits"], inputs)
     values = np.array([one["value"] for one in note["classes"]])
     labels = values[logits[0].argmax(axis=-1)]

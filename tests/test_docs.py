@@ -9,15 +9,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from typer.main import get_command
 
 import point2node
+from point2node.cli import main
 from point2node.models.layers import count_parameters
 from point2node.models.point2node.stages import JOINT
 from tests.local_hub import LocalHub
 from tests.training.stores import write_scenes
 
 ROOT = Path(__file__).parents[1]
-DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
 METHOD = ROOT / "src/point2node/models/point2node/method.py"
 
 
@@ -46,8 +48,26 @@ def test_figures_of_speed_are_those_of_the_last_run():
     command = [sys.executable, "-m", "benchmarks", "--markdown"]
     table = subprocess.run(command, capture_output=True, text=True, check=True, cwd=ROOT).stdout
     assert table in (ROOT / "docs/performance.md").read_text()
-    (shown,) = re.findall(r"^\| what \| measured.*?(?=\n\n)", (ROOT / "README.md").read_text(), re.M | re.S)
-    assert set(shown.splitlines()) <= set(table.splitlines())
+
+
+def test_the_sizes_of_the_networks_are_those_of_the_catalogue():
+    text = (ROOT / "docs/method.md").read_text()
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d,]+) \| ([\d,]+) \|$", text, re.M)
+    assert {name for name, _, _ in rows} == {"s3dis", "scannet", "modelnet40", "modelnet10", "rooms", "tiny"}
+    for preset, *shown in rows:
+        with torch.device("meta"):
+            models = [point2node.create_model(preset=preset, variant=name) for name in ("baseline", "point2node")]
+        assert shown == [f"{count_parameters(model):,}" for model in models]
+
+
+def test_the_readme_stays_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 130
+
+
+def test_the_index_lists_every_page():
+    text = (ROOT / "docs/index.md").read_text()
+    for page in (ROOT / "docs").glob("*.md"):
+        assert page.name == "index.md" or f"]({page.name})" in text, page.name
 
 
 @pytest.mark.parametrize(
@@ -69,11 +89,29 @@ def test_tables_of_trainings_are_those_that_their_command_wrote(name, column):
     assert table in (ROOT / "docs/experiments.md").read_text()
 
 
+def anchors_of(page):
+    """The anchors that GitHub gives to the headings of a page."""
+    headings = re.findall(r"^#+ (.+)$", re.sub(r"```.*?```", "", page.read_text(), flags=re.S), re.M)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_every_relative_link_leads_somewhere(document):
-    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", document.read_text()):
+    for target, anchor in re.findall(r"\]\(([^)#]*)(?:#([^)]*))?\)", document.read_text()):
         if not target.startswith("http"):
-            assert (document.parent / target).exists(), target
+            found = document.parent / target if target else document
+            assert found.exists(), target
+            assert not anchor or found.suffix != ".md" or anchor in anchors_of(found), f"{target}#{anchor}"
+
+
+def test_every_command_and_option_that_the_pages_show_exists():
+    commands = get_command(main.app).commands
+    for document in DOCUMENTS:
+        for name, rest in re.findall(r"(?:^|[`$ ])point2node ([a-z]+)\b([^`\n]*)", document.read_text(), re.M):
+            assert name in commands, f"{document.name}: point2node {name}"
+            known = {"--help"}.union(*(one.opts + one.secondary_opts for one in commands[name].params))
+            found = re.findall(r"(?<!\S)--[a-z][a-z-]*", rest.split("  #")[0])
+            assert known.issuperset(found), f"{document.name}: point2node {name}{rest}"
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)

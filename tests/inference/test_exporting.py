@@ -8,9 +8,10 @@ import torch
 import point2node
 from point2node.core.errors import InputError
 from point2node.geometry.blocks import cut_blocks, training_group
-from point2node.geometry.frames import FRAMES
+from point2node.geometry.frames import FRAMES, place
 from point2node.geometry.pyramid import build_pyramid
 from point2node.inference.exporting import describe, export_onnx, input_names, inputs_of, record
+from point2node.inference.labeller import Options, SceneLabeller
 from point2node.models.catalogue import PEERS
 from point2node.weights.trained import Trained, load_trained
 from tests.inference.labellers import card
@@ -21,7 +22,7 @@ onnxruntime = pytest.importorskip("onnxruntime")
 
 @pytest.fixture(scope="module")
 def blocks():
-    """Two blocks of a generated room: coordinates of the block's frame, and colours."""
+    """Two blocks of a generated room: coordinates of the block's frame, and colours as features."""
     room = point2node.generate_room(7, 0, points=20_000, styles="held_out")
     xyz, _ = room.local()
     numbers = cut_blocks(xyz, 0.0, np.random.default_rng(0))[:2]
@@ -32,8 +33,10 @@ def batch_of(blocks, network, points):
     random = np.random.default_rng(points)
     groups = [training_group(np.arange(len(xyz)), points, random) for xyz, _ in blocks]
     xyz = np.stack([xyz[group] for (xyz, _), group in zip(blocks, groups, strict=True)])
-    rgb = np.stack([rgb[group] for (_, rgb), group in zip(blocks, groups, strict=True)])
-    return torch.from_numpy(rgb) if network.in_features else None, build_pyramid(torch.from_numpy(xyz), network.plan)
+    features = np.stack([features[group] for (_, features), group in zip(blocks, groups, strict=True)])
+    return torch.from_numpy(features) if network.in_features else None, build_pyramid(
+        torch.from_numpy(xyz), network.plan
+    )
 
 
 def assert_equal_on_blocks(content, network, blocks, points, *, relative=False):
@@ -103,8 +106,13 @@ def test_a_network_of_operations_that_onnx_lacks_is_refused_in_one_line():
 
 
 @pytest.mark.slow
-def test_the_pretrained_network_gives_the_same_logits_on_real_blocks(blocks):
+def test_the_pretrained_network_gives_the_same_logits_on_the_blocks_of_a_room():
     trained = load_trained("rooms")
+    room = point2node.generate_room(7, 0, points=40_000, styles="held_out")
+    scene = SceneLabeller(trained).scene(place(room, 1.0, "z", "room"), room, Options())
+    rules = trained.card.block_rules
+    numbers = cut_blocks(scene.xyz, 0.0, np.random.default_rng(0), rules)[:2]
+    blocks = [(FRAMES["block"](scene.xyz[block]), scene.features(block)) for block in numbers]
     content = record(trained.network, trained.card.points, "{}")
     assert_equal_on_blocks(content, trained.network, blocks, points=(trained.card.points, 3000))
 
