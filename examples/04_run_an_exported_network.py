@@ -33,7 +33,7 @@ def read_plan(note: dict[str, Any]) -> PyramidPlan:
 
 
 def make_inputs(xyz: np.ndarray, features: np.ndarray, plan: PyramidPlan) -> dict[str, np.ndarray]:
-    """The inputs of a batch: coordinates (B, N, 3), features (B, N, F), and the indices that docs/export.md explains."""
+    """The inputs of a batch: coordinates (B, N, 3), features (B, N, F), and the indices of docs/export.md."""
     pyramid = build_pyramid(torch.from_numpy(xyz), plan)
     inputs = {"xyz": xyz, "features": features}
     inputs |= {f"level_{n}": one.numpy() for n, one in enumerate(pyramid.numbers) if n}
