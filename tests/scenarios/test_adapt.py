@@ -215,7 +215,7 @@ def test_what_cannot_be_adapted_ends_in_one_line(home, tmp_path):
     (tmp_path / "run/run.json").write_text("{}")
     scan, weights, new = home / "scans/0.ply", home / "settled.safetensors", ("--out", tmp_path / "new")
     given = (*new, "--weights", weights, "--data", home / "store")
-    write_real_weights(tmp_path / "three.safetensors", classes=[one.model_dump() for one in card().classes[:3]])
+    write_real_weights(tmp_path / "three.safetensors", classes=card().classes[:3])
     for words, message in (
         (("steps=2", *given), "SCAN: expected at least one scan to adapt to, found none"),
         ((tmp_path / "nothing.ply", *given), "nothing.ply: expected a file that can be read, found nothing there"),
