@@ -137,10 +137,10 @@ def describe_segment(means: Floats) -> Floats:
     """
     points, number = cells_of(means, PATCH)
     segments = smooth_segments(points)
-    return np.concatenate([_measure(points, segment) for segment in segments], axis=1)[number]
+    return np.concatenate([measure_segments(points, segment) for segment in segments], axis=1)[number]
 
 
-def _measure(points: Floats, segment: Numbers) -> Floats:
+def measure_segments(points: Floats, segment: Numbers) -> Floats:
     """(M, 7): size, lowest, highest, three extents and |z| of the normal of each point's segment."""
     count = np.bincount(segment)
     lowest, highest = _extremes(points[:, 2], segment, len(count))
