@@ -48,6 +48,7 @@ class Viewer:
         host: the address to listen on.
         port: the port; the next free one if it is taken.
         most_megabytes: of an upload.
+        runs: where what was learnt from corrections goes.
     """
 
     def __init__(
@@ -59,8 +60,9 @@ class Viewer:
         host: str = LOOPBACK[0],
         port: int = 8080,
         most_megabytes: float = 500,
+        runs: Path = Path("runs"),
     ) -> None:
-        self._workbench = Workbench(labeller)
+        self._workbench = Workbench(labeller, scans.values(), runs)
         self._scans, self._options, self._most_megabytes = scans, options or Options(), most_megabytes
         self._sessions: dict[int, Session] = {}
         self._host = host
@@ -110,6 +112,7 @@ class Viewer:
 
     def stop(self) -> None:
         """Close the door; what is being labelled ends at its next report."""
+        self._workbench.is_closed = True
         self.server.stop()
         for session in list(self._sessions.values()):
             session.close()

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from point2node.engine.labelled import LabelledCloud
 from point2node.report.viewer.colouring import fade, paint, ways
-from point2node.report.viewer.controls import EXPLANATION, Controls
+from point2node.report.viewer.controls import EXPLANATION, Controls, put_value
 from point2node.report.viewer.describing import describe, first_cut
 from point2node.report.viewer.explanation_shapes import ExplanationShapes
 from point2node.report.viewer.picking import pick
@@ -36,10 +36,12 @@ class Picture:
         self._shapes: ExplanationShapes | None = None
         self._pointed = ""
         self._drawn: tuple[Any, ...] = ()
+        self.marked: NDArray[np.bool_] | None = None
+        """(N,) which points of the cloud were corrected by hand; they are drawn larger."""
 
     def show_scan(self, scan: Scan) -> None:
         """A scan without labels."""
-        self.scan = self.labelled = self._shapes = None  # nothing is drawn before all controls fit the scan
+        self.scan = self.labelled = self._shapes = self.marked = None  # nothing is drawn before all controls fit it
         self._controls.offer_cut(*first_cut(scan))
         self._controls.offer_classes((), {})
         self._controls.save.disabled = True
@@ -56,6 +58,24 @@ class Picture:
         self._controls.offer_classes(labelled.classes, labelled.counts)
         self._controls.save.disabled = False
         self._offer_ways()
+
+    def change_labels(self, labelled: LabelledCloud) -> None:
+        """Other labels of the same scan; what is hidden and how points are coloured stays."""
+        if self.scan is None or self.labelled is None:
+            return
+        self.labelled = labelled
+        self._controls.offer_classes(labelled.classes, labelled.counts)
+        self.redraw()
+
+    def point_out(self, point: int, text: str) -> None:
+        """Look at a point of the cloud from where it is in sight, and mark it."""
+        if self.scan is None:
+            return
+        place = self.scan.at(np.array([point]))[0]
+        if place[2] > float(self._controls.cut.value):
+            put_value(self._controls.cut, self._controls.cut.max)
+            self.redraw()
+        self._view.point_out(place, text)
 
     def show_explanation(self, shapes: ExplanationShapes, name: str, html: str) -> None:
         """Why the point called ``name`` has its label."""
@@ -97,6 +117,12 @@ class Picture:
         else:
             self._view.draw_points(scan.xyz, fade(colours, FADED), self._visible(scan), FADED_SIZE * size)
             self._view.draw_explanation(shapes, self._pointed, size, cut)
+        marked = None if self.marked is None else self.marked[scan.shown] & self._visible(scan)
+        if self.labelled is None or marked is None or shapes is not None or not marked.any():
+            self._view.remove_marks()
+        else:
+            marks = paint(scan, self.labelled, "class")
+            self._view.draw_marks(scan.xyz[marked], marks[marked], size)
         controls.why.visible = shapes is not None
 
     def pick(self, origin: ArrayLike, direction: ArrayLike) -> int | None:
@@ -106,6 +132,14 @@ class Picture:
         seen = np.flatnonzero(self._visible(self.scan))
         met = pick(self.scan.xyz[seen], origin, direction)
         return None if met is None else int(self.scan.shown[seen[met]])
+
+    def visible(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some points of the cloud are hidden neither by the cut nor by the legend."""
+        assert self.scan is not None
+        visible: NDArray[np.bool_] = self.scan.at(numbers)[:, 2] <= float(self._controls.cut.value)
+        if self.labelled is not None and self._controls.hidden:
+            visible &= ~np.isin(self.labelled.labels[numbers], list(self._controls.hidden))
+        return visible
 
     def _visible(self, scan: Scan) -> NDArray[np.bool_]:
         """Which of the drawn points are hidden neither by the cut nor by the legend."""

@@ -10,7 +10,11 @@ from point2node.report.viewer.colouring import Colours
 from point2node.report.viewer.explanation_shapes import ExplanationShapes
 from point2node.report.viewer.scan import Floats
 
-SCAN, WHY = "/scan", "/why"
+SCAN, WHY, CORRECTED, NEXT = "/scan", "/why", "/corrected", "/next"
+MARKED_SIZE = 1.6
+"""Corrected points are drawn larger than the others by this factor."""
+NEAR = 2.5
+"""Metres from which a place that is pointed out is looked at."""
 OUTLINE = (60, 60, 60)
 MARK = (240, 0, 90)
 PAINTED_SIZE = 2.5
@@ -67,6 +71,38 @@ class SceneView:
     def forget_points(self) -> None:
         """Another scan follows."""
         self._mask = None
+        self.remove_pin()
+
+    def draw_marks(self, xyz: Floats, colours: Colours, size: float) -> None:
+        """Draw points that were corrected over the scan, larger and in the colours of their classes."""
+        self._client.scene.add_point_cloud(
+            CORRECTED,
+            xyz,
+            colours,
+            point_size=MARKED_SIZE * size,
+            point_shape="circle",
+            point_shading="flat",
+            precision="float32",
+        )
+
+    def remove_marks(self) -> None:
+        """Nothing was corrected."""
+        self._client.scene.remove_by_name(CORRECTED)
+
+    def point_out(self, place: Floats, text: str) -> None:
+        """Move the camera near a place, in the direction in which it looks, and put a pin with a text there."""
+        camera, scene = self._client.camera, self._client.scene
+        away = np.asarray(camera.position, np.float64) - np.asarray(camera.look_at, np.float64)
+        away[2] = max(away[2], 0.5 * float(np.linalg.norm(away)))  # from above: walls stand in the way less often
+        with self._client.atomic():
+            scene.add_icosphere(f"{NEXT}", radius=0.05, color=MARK, position=place, cast_shadow=False)
+            scene.add_label(f"{NEXT}/text", text, anchor="bottom-left")
+            camera.position = place + NEAR * away / max(float(np.linalg.norm(away)), 1e-6)
+            camera.look_at = place
+
+    def remove_pin(self) -> None:
+        """Nothing is pointed out any more."""
+        self._client.scene.remove_by_name(NEXT)
 
     def draw_explanation(self, shapes: ExplanationShapes, name: str, size: float, cut: float) -> None:
         """Draw the painted block up to the cut, its outline, the local graph and the named point over the scan."""
