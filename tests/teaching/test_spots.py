@@ -43,6 +43,16 @@ def test_another_label_makes_segments_unlike():
     assert spot(xyz, segments, [0.5, 0.5, 0.5], corrected=[0], labels=labels).segment == 2
 
 
+def test_after_a_brush_on_a_segment_the_others_come_first_and_then_what_is_left_of_it():
+    xyz, segments = tops([0, 0, 1], [5, 0, 1])
+    corrected = (segments == 0) & (np.linalg.norm(xyz - [0.5, 0.5, 1], axis=1) < 0.3)
+    given = (xyz, segments, np.where(segments == 0, 0.9, 0.1), np.zeros(len(xyz), np.int64))
+    assert best_spot(*given, corrected).segment == 1
+    found = best_spot(*given, corrected | (segments == 1))
+    assert found.segment == 0
+    assert not corrected[found.point]
+
+
 def test_without_doubt_there_is_still_a_spot_and_when_all_is_corrected_there_is_none():
     xyz, segments = tops([0, 0, 1], [5, 0, 1])
     assert spot(xyz, segments, [0, 0]) is not None

@@ -2,8 +2,8 @@
 
 Two losses are added. Corrected points are to get their class (cross entropy; each class counts by the square root of
 its points, so that one wall does not outweigh five chairs). Everywhere else the network is to say what it said before
-where it was sure (Kullback-Leibler divergence from the probabilities of the weights that it starts from), so that what
-was right does not drift. Doubtful points may change freely.
+(Kullback-Leibler divergence from the probabilities of the weights that it starts from), the more so the surer it was: a
+point counts by the square of its highest probability. So what was right does not drift, and doubtful points may change.
 """
 
 from __future__ import annotations
@@ -42,10 +42,8 @@ class Recipe:
     seed: int = 0
     rows: int = 2048
     """Points in a step: as many corrected ones, and twice as many others."""
-    consistency: float = 0.5
-    """Factor on the divergence from what the network was sure of."""
-    sure: float = 0.8
-    """The probability from which on the network was sure."""
+    consistency: float = 1.0
+    """Factor on the divergence from what the network said before."""
 
     def __post_init__(self) -> None:
         for name, least in (("steps", 1), ("learning_rate", 1e-9), ("rows", 1), ("consistency", 0.0)):
@@ -116,7 +114,7 @@ def teach(
     before = copy.deepcopy(tail_of(labeller.network)).cpu().eval()
     with torch.no_grad():
         said = before(inputs).softmax(dim=-1)
-    others = torch.nonzero((targets < 0) & (said.amax(dim=-1) >= recipe.sure))[:, 0]
+    others = torch.nonzero(targets < 0)[:, 0]
     said = F.pad(said, (0, len(classes) - said.shape[1]))  # what is new was never said
     tail = copy.deepcopy(before)
     tail[-1] = extend_logits(_last(tail), len(classes))
@@ -159,7 +157,8 @@ def _fit(
         values = {"loss": loss.item()}
         if len(others) and recipe.consistency:
             rest = _draw(others, 2 * recipe.rows, generator)
-            drift = F.kl_div(tail(inputs[rest]).log_softmax(dim=-1), said[rest], reduction="batchmean")
+            change = F.kl_div(tail(inputs[rest]).log_softmax(dim=-1), said[rest], reduction="none").sum(dim=-1)
+            drift = (said[rest].amax(dim=-1).square() * change).mean()
             loss = loss + recipe.consistency * drift
             values["drift"] = drift.item()
         optimiser.zero_grad()

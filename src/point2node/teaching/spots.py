@@ -26,6 +26,8 @@ SHAPE = 0.5
 """Metres: the same for heights and extents."""
 LABEL = 1.0
 """How much it counts that two segments have different labels."""
+SEEN, DONE = 0.05, 0.5
+"""Shares of a segment: with more corrected points a person has looked at it, or has nothing left to say of it."""
 FEWEST = 20
 """Points: smaller segments are not worth a click unless there are no others."""
 
@@ -35,7 +37,7 @@ class Spot:
     """A place to click at."""
 
     point: int
-    """Index of the segment's point that is nearest to its middle."""
+    """Index of the uncorrected point of the segment that is nearest to their middle."""
     segment: int
     value: float
 
@@ -55,16 +57,17 @@ def best_spot(
     if not len(xyz):
         return None
     count = np.bincount(segments)
-    done = np.bincount(segments, corrected) > 0.5 * count
+    share = np.bincount(segments, corrected) / count
+    done = share > DONE
     if done.all():
         return None
     values = np.bincount(segments, entropy) / count * np.sqrt(count)
     values = np.maximum(values, 1e-12 * count)  # where nothing is in doubt, the largest
-    values *= _unlike(describe_segments(xyz, segments, labels), done)
+    values *= _unlike(describe_segments(xyz, segments, labels), share > SEEN)
     values[(count < FEWEST) & ((count >= FEWEST) & ~done).any()] = 0
     values[done] = -1
     best = int(np.argmax(values))
-    members = np.flatnonzero(segments == best)
+    members = np.flatnonzero((segments == best) & ~corrected)
     middle = np.median(xyz[members], axis=0)
     nearest = members[np.argmin(((xyz[members] - middle) ** 2).sum(axis=1))]
     return Spot(int(nearest), best, float(values[best]))

@@ -48,7 +48,6 @@ class Viewer:
         host: the address to listen on.
         port: the port; the next free one if it is taken.
         most_megabytes: of an upload.
-        runs: where what was learnt from corrections goes.
     """
 
     def __init__(
@@ -60,9 +59,8 @@ class Viewer:
         host: str = LOOPBACK[0],
         port: int = 8080,
         most_megabytes: float = 500,
-        runs: Path = Path("runs"),
     ) -> None:
-        self._workbench = Workbench(labeller, scans.values(), runs)
+        self._workbench = Workbench(labeller, scans.values())
         self._scans, self._options, self._most_megabytes = scans, options or Options(), most_megabytes
         self._sessions: dict[int, Session] = {}
         self._host = host
