@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUNS ?= experiments/runs
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms clean
+.PHONY: demo test test-slow check format bench bench-large bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms table-clicks clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -79,6 +79,11 @@ feature-rooms: $(VENV)/installed  ## which features of single points hold on rea
 
 adapt-rooms: $(VENV)/installed  ## the same before and after adapting to them without their labels; MINUTES=20 also trains for each scanner kind
 	$(BIN)/python -m experiments adapt --real $(REAL) --weights $(WEIGHTS) $(if $(MINUTES),--minutes $(MINUTES))
+
+ROOMS ?= 4
+
+table-clicks: $(VENV)/installed  ## what corrections by clicks are worth, by an oracle on generated rooms; REAL=FOLDER adds real ones
+	$(BIN)/python -m experiments clicks --weights $(WEIGHTS) --rooms $(ROOMS) $(if $(REAL),--real $(REAL))
 
 clean:
 	rm -rf $(VENV) $(PEERS) out build dist

@@ -5,6 +5,7 @@ table goes to experiments/results/TABLE.md and .json, from which docs/experiment
 ``python -m experiments real_rooms --real FOLDER [--weights NAME]`` trains nothing: it scores weights on real rooms.
 ``python -m experiments features --real FOLDER`` tells which features of single points hold on them.
 ``python -m experiments adapt --real FOLDER [--weights NAME] [--minutes M]`` scores them before and after adapting.
+``python -m experiments clicks [--real FOLDER] [--weights NAME] [--rooms N]`` lets an oracle correct rooms by clicks.
 """
 
 import argparse
@@ -16,7 +17,7 @@ from pathlib import Path
 from point2node.core.errors import InputError
 from point2node.inference.labeller import Options
 
-TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "features", "adapt")
+TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "features", "adapt", "clicks")
 ON_REAL_ROOMS = ("real_rooms", "features", "adapt")
 
 
@@ -36,6 +37,7 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, help="adapt: train this long for each scanner kind; not at all if not given"
     )
+    parser.add_argument("--rooms", type=int, default=4, help="clicks: how many generated rooms")
     given = parser.parse_args()
     if given.table in ON_REAL_ROOMS and given.real is None:
         parser.error(f"{given.table} needs --real, the folder of real labelled rooms")
@@ -50,6 +52,8 @@ def main() -> None:
             table.make_table(given.weights, given.real, given.pictures, options)
         elif given.table == "features":
             table.make_table(given.real)
+        elif given.table == "clicks":
+            table.make_table(given.weights, given.real, given.rooms)
         elif given.table == "adapt":
             table.make_table(given.weights, given.real, given.runs / given.table, given.minutes)
         else:

@@ -33,6 +33,10 @@ def train(
     all_areas: Annotated[
         bool, typer.Option("--all-areas", help="S3DIS: the six folds in turn; resumes where it was stopped.")
     ] = False,
+    corrections: Annotated[
+        Path | None,
+        typer.Option(metavar="FOLDER", help="Learn from scans that were corrected with 'view': own start=rooms."),
+    ] = None,
 ) -> None:
     """Train a network. Stopped in any way, it resumes with --resume RUN and ends in the same weights.
 
@@ -49,7 +53,12 @@ def train(
         from point2node.weights.settings import preset_names
 
         raise InputError("PRESET", expected="one of " + ", ".join(preset_names()), found="none")
-    if all_areas:
+    if corrections is not None:
+        if resume is not None or all_areas or data is not None:
+            raise InputError("--corrections", expected="no other data", found="--data, --resume or --all-areas as well")
+        assert preset is not None
+        _teach(preset, overrides, corrections, out)
+    elif all_areas:
         assert preset is not None
         _train_areas(preset, overrides, data, out)
     elif resume is not None:
@@ -106,6 +115,36 @@ def _train_areas(preset: str, overrides: list[str], data: Path | None, out: Path
             watch = choose_watch(first_process=is_first_process())
             outcome = begin_or_resume(preset, settings, data, run, watch, report)
         conclude(run, outcome)
+
+
+def _teach(preset: str, overrides: list[str], folder: Path, out: Path | None) -> None:
+    from point2node.inference.labeller import SceneLabeller
+    from point2node.teaching.rounds import PRESET, Teacher, find_corrected, read_taught, teaching_settings, write_run
+    from point2node.weights.run_folder import RunFolder
+    from point2node.weights.settings import parse_overrides
+    from point2node.weights.trained import load_trained
+
+    start = parse_overrides(overrides).get("start")
+    if preset != PRESET or start is None:
+        found = preset if start is None else f"{preset} start={start}"
+        raise InputError(
+            "--corrections", expected=f"the preset {PRESET} with weights, such as start=rooms", found=found
+        )
+    run = RunFolder(out or Path("runs") / f"taught-{folder.resolve().name}")
+    if run.exists:
+        raise InputError(run.path, expected="a new folder", found="a run", remedy="Choose another --out.")
+    paths = find_corrected(folder)
+    labeller = SceneLabeller(load_trained(str(start)))
+    settings, recipe = teaching_settings(overrides, labeller)
+    scans = [read_taught(path, labeller) for path in paths]
+    with progress("learning", seconds=2.0) as report:
+        taught = Teacher(labeller).learn(scans, recipe, lambda share, what: report(round(100 * share), 100, what))
+    write_run(run, taught, settings, scans, folder)
+    clicks = sum(len(scan.corrections.done) for scan in scans)
+    print(
+        f"{run.path}: learnt from {clicks} corrections of {len(scans)} scans in {taught.seconds:.0f} s; "
+        f"label with: point2node predict SCAN --weights {run.path}"
+    )
 
 
 def conclude(run: RunFolder, outcome: Outcome | None) -> None:

@@ -69,7 +69,7 @@ class Surroundings:
 
 def describe_surroundings(xyz: NDArray[np.floating], wanted: Sequence[Feature]) -> Surroundings:
     """The wanted ones of ``DESCRIPTIONS`` for one cloud (N, 3) in metres, z up; at least one point."""
-    means, number = _cells(np.array(xyz, np.float64), CELL)  # a copy: torch takes no array that is read-only
+    means, number = cells_of(np.array(xyz, np.float64), CELL)  # a copy: torch takes no array that is read-only
     means = means - [*means[:, :2].min(axis=0), floor_height(means[:, 2].astype(np.float32))]
     table = np.concatenate([DESCRIPTIONS[name](means) for name in wanted], axis=1)
     assert table.shape[1] == sum(WIDTHS[name] for name in wanted)
@@ -85,7 +85,7 @@ def describe_shape(means: Floats) -> Floats:
     """
     parts = []
     for side in SCALES:
-        points, number = _cells(means, side)
+        points, number = cells_of(means, side)
         values, normals, axes = _axes(points, _nearest(points, NEIGHBOURS))
         low, middle, high = np.maximum(values, 1e-12).T
         found = (
@@ -135,12 +135,12 @@ def describe_segment(means: Floats) -> Floats:
     number of its cells, the extents are standard deviations along its three main directions, in metres, and of the
     normal the absolute value of z is given.
     """
-    points, number = _cells(means, PATCH)
-    segments = _smooth_segments(points)
-    return np.concatenate([_measure(points, segment) for segment in segments], axis=1)[number]
+    points, number = cells_of(means, PATCH)
+    segments = smooth_segments(points)
+    return np.concatenate([measure_segments(points, segment) for segment in segments], axis=1)[number]
 
 
-def _measure(points: Floats, segment: Numbers) -> Floats:
+def measure_segments(points: Floats, segment: Numbers) -> Floats:
     """(M, 7): size, lowest, highest, three extents and |z| of the normal of each point's segment."""
     count = np.bincount(segment)
     lowest, highest = _extremes(points[:, 2], segment, len(count))
@@ -167,7 +167,7 @@ DESCRIPTIONS: MappingProxyType[Feature, Callable[[Floats], Floats]] = MappingPro
 """How each of these features comes from the mean points (M, 3) of a cloud's cells, heights above the floor."""
 
 
-def _cells(xyz: Floats, side: float) -> tuple[Floats, Numbers]:
+def cells_of(xyz: Floats, side: float) -> tuple[Floats, Numbers]:
     """The mean points (M, 3) of the occupied cells, and the cell of each point."""
     _, found = grid_sampling(torch.from_numpy(xyz), side)
     number = found.numpy()
@@ -195,7 +195,7 @@ def _extremes(values: Floats, group: Numbers, groups: int) -> tuple[Floats, Floa
     return np.minimum.reduceat(values[order], starts), np.maximum.reduceat(values[order], starts)
 
 
-def _smooth_segments(points: Floats) -> list[Numbers]:
+def smooth_segments(points: Floats) -> list[Numbers]:
     """For each of the tolerances (M,): the number of each point's segment."""
     neighbours = _nearest(points, NEIGHBOURS)
     values, normals, _ = _axes(points, neighbours)

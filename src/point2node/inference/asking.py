@@ -30,8 +30,29 @@ def nodes_at_once(network: Network) -> int:
     return NODES_AT_ONCE if device_of(network).type == "cpu" else NODES_AT_ONCE_CUDA
 
 
-def answers(network: Network, makers: Iterator[Callable[[], Batch]]) -> Iterator[Tensor]:
-    """The probabilities of every batch, in order.
+def ask(network: Network, batch: Batch) -> Tensor:
+    """Probabilities, on the CPU, of a network in evaluation mode."""
+    return ask_outputs(network, batch).softmax(dim=-1)
+
+
+def ask_outputs(network: Network, batch: Batch) -> Tensor:
+    """What a network in evaluation mode gives, on the CPU; refused unless it is finite."""
+    moved = batch.to(device_of(network))
+    with torch.inference_mode():
+        logits = network(moved.features, moved.pyramid).float().cpu()
+    if not torch.isfinite(logits).all():
+        scenes = ", ".join(dict.fromkeys(batch.scenes))
+        remedy = "Check the unit of the coordinates (--scale) and points far from the rest, or try other weights."
+        raise NonFiniteLogitsError(
+            scenes, expected="finite logits of the network", found="NaN or infinite ones", remedy=remedy
+        )
+    return logits
+
+
+def answers(
+    network: Network, makers: Iterator[Callable[[], Batch]], ask: Callable[[Network, Batch], Tensor] = ask
+) -> Iterator[Tensor]:
+    """What ``ask`` gives of every batch, in order: the probabilities, unless something else is asked.
 
     A batch is made, geometry included, and labelled by one thread, which keeps to one core. All cores on each
     operation in turn would take longer, because they wait for each other at its end. On CUDA a second
@@ -50,25 +71,11 @@ def answers(network: Network, makers: Iterator[Callable[[], Batch]]) -> Iterator
     waiting: deque[Future[Tensor]] = deque()
     with _one_thread_each(workers) as pool:
         for make in makers:
-            waiting.append(pool.submit(copy_context().run, _make_and_ask, network, make))
+            waiting.append(pool.submit(copy_context().run, _make_and_ask, network, make, ask))
             if len(waiting) > workers:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
-
-
-def ask(network: Network, batch: Batch) -> Tensor:
-    """Probabilities, on the CPU, of a network in evaluation mode."""
-    moved = batch.to(device_of(network))
-    with torch.inference_mode():
-        logits = network(moved.features, moved.pyramid).float().cpu()
-    if not torch.isfinite(logits).all():
-        scenes = ", ".join(dict.fromkeys(batch.scenes))
-        remedy = "Check the unit of the coordinates (--scale) and points far from the rest, or try other weights."
-        raise NonFiniteLogitsError(
-            scenes, expected="finite logits of the network", found="NaN or infinite ones", remedy=remedy
-        )
-    return logits.softmax(dim=-1)
 
 
 def choose_device(accelerator: str = "auto") -> torch.device:
@@ -83,7 +90,7 @@ def device_of(network: Network) -> torch.device:
     return next(network.parameters()).device
 
 
-def _make_and_ask(network: Network, make: Callable[[], Batch]) -> Tensor:
+def _make_and_ask(network: Network, make: Callable[[], Batch], ask: Callable[[Network, Batch], Tensor]) -> Tensor:
     return ask(network, make())
 
 

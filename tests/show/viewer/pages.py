@@ -65,6 +65,9 @@ class Gui:
     def add_button(self, label, **properties):
         return Handle(label=label, **({"visible": True, "disabled": False} | properties))
 
+    def add_text(self, label, initial_value):
+        return Handle(value=initial_value)
+
     def add_upload_button(self, label, **properties):
         return Handle(label=label, value=SimpleNamespace(name="", content=b""), **properties)
 
@@ -79,10 +82,14 @@ class Scene:
     """What is drawn, by name."""
 
     def __init__(self):
-        self.nodes, self.clicks = {}, []
+        self.nodes, self.clicks, self.rectangles = {}, [], []
 
     def on_click(self):
         return self.clicks.append
+
+    def on_rect_select(self, modifier):
+        assert modifier == "shift"
+        return self.rectangles.append
 
     def configure_default_lights(self, **properties):
         pass

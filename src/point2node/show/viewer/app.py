@@ -60,7 +60,7 @@ class Viewer:
         port: int = 8080,
         most_megabytes: float = 500,
     ) -> None:
-        self._workbench = Workbench(labeller)
+        self._workbench = Workbench(labeller, scans.values())
         self._scans, self._options, self._most_megabytes = scans, options or Options(), most_megabytes
         self._sessions: dict[int, Session] = {}
         self._host = host
@@ -110,6 +110,7 @@ class Viewer:
 
     def stop(self) -> None:
         """Close the door; what is being labelled ends at its next report."""
+        self._workbench.is_closed = True
         self.server.stop()
         for session in list(self._sessions.values()):
             session.close()

@@ -130,6 +130,7 @@ class Controls:
 
     def offer_classes(self, entries: tuple[SemanticClass, ...], counts: dict[str, int]) -> None:
         """The legend: the classes that occur, the most frequent first."""
+        hidden = self.hidden
         for old in self.classes:
             old.handle.remove()
         self.classes = []
@@ -140,13 +141,18 @@ class Controls:
                 button = ClassButton(entry, self.client.gui.add_button(label, icon=viser.Icon.EYE, color=entry.colour))
                 button.handle.on_click(partial(self._switch, button))
                 self.classes.append(button)
+                if entry.value in hidden:  # other labels of the same scan: what was hidden stays so
+                    self._show_switched(button, shown=False)
         self.legend.visible = bool(self.classes)
 
     def _switch(self, button: ClassButton, event: object) -> None:
-        button.shown = not button.shown
-        button.handle.icon = viser.Icon.EYE if button.shown else viser.Icon.EYE_OFF
-        button.handle.color = button.entry.colour if button.shown else HIDDEN
+        self._show_switched(button, shown=not button.shown)
         self.on_switch()
+
+    def _show_switched(self, button: ClassButton, *, shown: bool) -> None:
+        button.shown = shown
+        button.handle.icon = viser.Icon.EYE if shown else viser.Icon.EYE_OFF
+        button.handle.color = button.entry.colour if shown else HIDDEN
 
     @property
     def hidden(self) -> frozenset[int]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from point2node.inference.labelled import LabelledCloud
 from point2node.show.viewer.colouring import Colours, fade, paint, ways
-from point2node.show.viewer.controls import EXPLANATION, Controls
+from point2node.show.viewer.controls import EXPLANATION, Controls, put_value
 from point2node.show.viewer.explanation import ExplanationShapes
 from point2node.show.viewer.scan import Floats, Scan, describe, first_cut
 
@@ -34,10 +34,12 @@ class Picture:
         self._shapes: ExplanationShapes | None = None
         self._pointed = ""
         self._drawn: tuple[Any, ...] = ()
+        self.marked: NDArray[np.bool_] | None = None
+        """(N,) which points of the cloud were corrected by hand; they are drawn larger."""
 
     def show_scan(self, scan: Scan) -> None:
         """A scan without labels."""
-        self.scan = self.labelled = self._shapes = None  # nothing is drawn before all controls fit the scan
+        self.scan = self.labelled = self._shapes = self.marked = None  # nothing is drawn before all controls fit it
         self._controls.offer_cut(*first_cut(scan))
         self._controls.offer_classes((), {})
         self._controls.save.disabled = True
@@ -54,6 +56,24 @@ class Picture:
         self._controls.offer_classes(labelled.classes, labelled.counts)
         self._controls.save.disabled = False
         self._offer_ways()
+
+    def change_labels(self, labelled: LabelledCloud) -> None:
+        """Other labels of the same scan; what is hidden and how points are coloured stays."""
+        if self.scan is None or self.labelled is None:
+            return
+        self.labelled = labelled
+        self._controls.offer_classes(labelled.classes, labelled.counts)
+        self.redraw()
+
+    def point_out(self, point: int, text: str) -> None:
+        """Look at a point of the cloud from where it is in sight, and mark it."""
+        if self.scan is None:
+            return
+        place = self.scan.at(np.array([point]))[0]
+        if place[2] > float(self._controls.cut.value):
+            put_value(self._controls.cut, self._controls.cut.max)
+            self.redraw()
+        self._view.point_out(place, text)
 
     def show_explanation(self, shapes: ExplanationShapes, name: str, html: str) -> None:
         """Why the point called ``name`` has its label."""
@@ -95,6 +115,12 @@ class Picture:
         else:
             self._view.draw_points(scan.xyz, fade(colours, FADED), self._visible(scan), FADED_SIZE * size)
             self._view.draw_explanation(shapes, self._pointed, size, cut)
+        marked = None if self.marked is None else self.marked[scan.shown] & self._visible(scan)
+        if self.labelled is None or marked is None or shapes is not None or not marked.any():
+            self._view.remove_marks()
+        else:
+            marks = paint(scan, self.labelled, "class")
+            self._view.draw_marks(scan.xyz[marked], marks[marked], size)
         controls.why.visible = shapes is not None
 
     def pick(self, origin: ArrayLike, direction: ArrayLike) -> int | None:
@@ -104,6 +130,14 @@ class Picture:
         seen = np.flatnonzero(self._visible(self.scan))
         met = pick(self.scan.xyz[seen], origin, direction)
         return None if met is None else int(self.scan.shown[seen[met]])
+
+    def visible(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Which of some points of the cloud are hidden neither by the cut nor by the legend."""
+        assert self.scan is not None
+        visible: NDArray[np.bool_] = self.scan.at(numbers)[:, 2] <= float(self._controls.cut.value)
+        if self.labelled is not None and self._controls.hidden:
+            visible &= ~np.isin(self.labelled.labels[numbers], list(self._controls.hidden))
+        return visible
 
     def _visible(self, scan: Scan) -> NDArray[np.bool_]:
         """Which of the drawn points are hidden neither by the cut nor by the legend."""
@@ -128,7 +162,11 @@ def pick(xyz: NDArray[np.float32], origin: ArrayLike, direction: ArrayLike, reac
     return int(met[np.argmin(depth[met])]) if len(met) else None
 
 
-SCAN, WHY = "/scan", "/why"
+SCAN, WHY, CORRECTED, NEXT = "/scan", "/why", "/corrected", "/next"
+MARKED_SIZE = 1.6
+"""Corrected points are drawn larger than the others by this factor."""
+NEAR = 2.5
+"""Metres from which a place that is pointed out is looked at."""
 OUTLINE = (60, 60, 60)
 MARK = (240, 0, 90)
 PAINTED_SIZE = 2.5
@@ -185,6 +223,38 @@ class SceneView:
     def forget_points(self) -> None:
         """Another scan follows."""
         self._mask = None
+        self.remove_pin()
+
+    def draw_marks(self, xyz: Floats, colours: Colours, size: float) -> None:
+        """Draw points that were corrected over the scan, larger and in the colours of their classes."""
+        self._client.scene.add_point_cloud(
+            CORRECTED,
+            xyz,
+            colours,
+            point_size=MARKED_SIZE * size,
+            point_shape="circle",
+            point_shading="flat",
+            precision="float32",
+        )
+
+    def remove_marks(self) -> None:
+        """Nothing was corrected."""
+        self._client.scene.remove_by_name(CORRECTED)
+
+    def point_out(self, place: Floats, text: str) -> None:
+        """Move the camera near a place, in the direction in which it looks, and put a pin with a text there."""
+        camera, scene = self._client.camera, self._client.scene
+        away = np.asarray(camera.position, np.float64) - np.asarray(camera.look_at, np.float64)
+        away[2] = max(away[2], 0.5 * float(np.linalg.norm(away)))  # from above: walls stand in the way less often
+        with self._client.atomic():
+            scene.add_icosphere(f"{NEXT}", radius=0.05, color=MARK, position=place, cast_shadow=False)
+            scene.add_label(f"{NEXT}/text", text, anchor="bottom-left")
+            camera.position = place + NEAR * away / max(float(np.linalg.norm(away)), 1e-6)
+            camera.look_at = place
+
+    def remove_pin(self) -> None:
+        """Nothing is pointed out any more."""
+        self._client.scene.remove_by_name(NEXT)
 
     def draw_explanation(self, shapes: ExplanationShapes, name: str, size: float, cut: float) -> None:
         """Draw the painted block up to the cut, its outline, the local graph and the named point over the scan."""

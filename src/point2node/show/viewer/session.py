@@ -19,6 +19,8 @@ from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options
 from point2node.inference.scan_check import settle_scale
 from point2node.show.viewer.controls import Controls, put_value
+from point2node.show.viewer.correct_panel import CorrectPanel
+from point2node.show.viewer.correcting import Correcting
 from point2node.show.viewer.explanation import explanation_html, shape_explanation
 from point2node.show.viewer.files import UploadFolder, labelled_files, read_upload, shown_name
 from point2node.show.viewer.picture import Picture, SceneView
@@ -56,6 +58,7 @@ class Session:
         self._lock = RLock()  # viser runs the callbacks of one visitor on several threads
         self._job = 0
         self._explainer: Explainer | None = None
+        self._correcting = Correcting(client, workbench, CorrectPanel(client), self._picture, self._alone)
 
     def connect(self) -> None:
         """Let the controls tell this session, and open the first scan."""
@@ -69,6 +72,8 @@ class Session:
         controls.back.on_click(lambda _: self._alone(picture.put_explanation_away))
         controls.on_switch = lambda: self._alone(picture.redraw)
         controls.save.on_click(lambda _: self.save())
+        self._correcting.connect()
+        self._workbench.on_learnt(self.label_again)
         self._client.scene.on_click()(lambda event: self.click(event.ray_origin, event.ray_direction))
         if self._scans:
             self.open_listed()
@@ -79,6 +84,8 @@ class Session:
         """The visitor has gone: what is being done for them ends at its next report, what they sent is removed."""
         with self._lock:
             self._job += 1
+        self._workbench.forget(self.label_again)
+        self._correcting.close()
         self._uploads.remove()
 
     def open_listed(self) -> None:
@@ -127,7 +134,8 @@ class Session:
             labelled = self._label(scan, job)
             with self._lock:
                 self._check(job)
-                self._picture.show_labels(labelled)
+                self._picture.show_labels(self._correcting.open(scan, labelled))
+                self._picture.redraw()
                 controls.show_progress(None)
         except Abandoned:
             return
@@ -136,6 +144,26 @@ class Session:
         except Exception:  # our bug: its traceback is for the terminal, but the visitor should not wait for nothing
             self._refuse(job, OUR_MISTAKE)
             raise
+
+    def label_again(self) -> None:
+        """Label the open scan by weights that have learnt; the visitor goes on looking at it meanwhile."""
+        scan = self._picture.scan
+        if scan is None:
+            return
+        with self._lock:
+            self._job += 1
+            job, self._explainer = self._job, None
+        try:
+            labelled = self._label(scan, job)
+            with self._lock:
+                self._check(job)
+                self._picture.change_labels(self._correcting.open(scan, labelled))
+                self._controls.say(describe(scan, labelled))
+                self._controls.show_progress(None)
+        except Abandoned:
+            return
+        except InputError as error:
+            self._refuse(job, str(error))
 
     def _refuse(self, job: int, reason: str) -> None:
         if self._is_current(job):
@@ -163,7 +191,7 @@ class Session:
         with self._lock:
             scan, labelled, job = self._picture.scan, self._picture.labelled, self._job
             point = self._picture.pick(origin, direction)
-        if scan is None or labelled is None or point is None:
+        if scan is None or labelled is None or point is None or self._correcting.take_click(point):
             return
         try:
             self._explain(scan, labelled, point, job)

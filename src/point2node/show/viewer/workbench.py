@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Lock
 
 from point2node.core.words import Report
@@ -12,6 +13,13 @@ from point2node.inference.explainer import Explainer, PointExplanation
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import SceneLabeller
 from point2node.show.viewer.scan import Scan
+from point2node.teaching.corrections_file import corrections_path
+from point2node.teaching.notebooks import Notebooks
+from point2node.teaching.observing import TaughtScan
+from point2node.teaching.rounds import Report as TeachReport
+from point2node.teaching.rounds import Teacher, read_taught, teaching_settings, write_run
+from point2node.weights.run_folder import RunFolder
+from point2node.weights.trained import load_trained
 
 MOST_KEPT = 3
 PATIENCE = 0.3
@@ -27,10 +35,19 @@ class Workbench:
 
     Args:
         labeller: the weights.
+        scans: files whose corrections are learnt from.
+        runs: where what was learnt goes.
     """
 
-    def __init__(self, labeller: SceneLabeller) -> None:
+    def __init__(self, labeller: SceneLabeller, scans: Iterable[Path] = (), runs: Path = Path("runs")) -> None:
         self.labeller = labeller
+        """The weights that label now: those given, or what was learnt last."""
+        self.notebooks = Notebooks()
+        self.is_learning = False
+        self.is_closed = False
+        self._teacher = Teacher(labeller)
+        self._scans, self._runs = tuple(scans), runs
+        self._learnt: list[Callable[[], None]] = []
         self._busy = Lock()
         self._kept: OrderedDict[Hashable, LabelledCloud] = OrderedDict()
 
@@ -53,6 +70,44 @@ class Workbench:
         with self._turn(waiting):
             return explainer.explain(point)
 
+    def learn(self, here: TaughtScan, path: Path, report: TeachReport) -> Path:
+        """Learn from an open scan and all others that have corrections; the run folder that was written.
+
+        From then on everything is labelled by what was learnt. It starts from the weights that were given, each time.
+        """
+
+        def told(share: float, what: str) -> None:
+            if self.is_closed:
+                raise Abandoned
+            report(share, what)
+
+        self.is_learning = True
+        try:
+            with self._turn(lambda: told(0.0, "waiting for the network")):
+                base = self._teacher.labeller
+                others = (one for one in self._scans if one.resolve() != path.resolve())
+                taught_on = [here, *(read_taught(one, base) for one in others if corrections_path(one).is_file())]
+                settings, recipe = teaching_settings([], base)
+                taught = self._teacher.learn(taught_on, recipe, told)
+                run = free_run(self._runs, path.stem)
+                write_run(run, taught, settings, taught_on)
+                self.labeller = SceneLabeller(load_trained(run.path))
+                self._kept.clear()
+        finally:
+            self.is_learning = False
+        for listener in list(self._learnt):
+            listener()
+        return run.path
+
+    def on_learnt(self, listener: Callable[[], None]) -> None:
+        """Call this whenever the weights have learnt."""
+        self._learnt.append(listener)
+
+    def forget(self, listener: Callable[[], None]) -> None:
+        """Call it no more."""
+        if listener in self._learnt:
+            self._learnt.remove(listener)
+
     @contextmanager
     def _turn(self, waiting: Callable[[], None]) -> Iterator[None]:
         while not self._busy.acquire(timeout=PATIENCE):
@@ -61,6 +116,14 @@ class Workbench:
             yield
         finally:
             self._busy.release()
+
+
+def free_run(runs: Path, name: str) -> RunFolder:
+    """The next run folder that is not there yet: ``runs/taught-room-001``."""
+    number = 1
+    while (folder := runs / f"taught-{name}-{number:03d}").exists():
+        number += 1
+    return RunFolder(folder)
 
 
 def _key(scan: Scan) -> Hashable:

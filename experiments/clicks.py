@@ -1,0 +1,204 @@
+"""What clicks are worth: ``make table-clicks [REAL=FOLDER] [WEIGHTS=rooms] [ROOMS=4]``.
+
+An oracle corrects rooms that training never saw: generated ones in styles that are held out, and, where given, real
+labelled rooms (the folder of ``real_rooms``). Each click gives the whole segment under it its class; where less than
+nine tenths of it are of one class, as a person would see, the brush is taken instead, and the class of the clicked
+point. Clicks go to where ``next`` leads, to random points, or to the largest segment that is wrong, which a
+person would see. The network learns after 5, 20 and 50 clicks, each time from the pretrained weights.
+
+Every room is a person's only scan. Scored are all of its points, by what is shown (corrections over labels), by the
+labels of the taught weights alone (what ``predict`` gives), and by the corrections over the original labels, without
+any learning. The figures go to experiments/results/clicks.md and .json; no point of a room is kept.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from experiments import running
+from experiments.real_rooms import CLASS_FILE, kind_folders, percent, read_rooms
+from point2node.core.point_cloud import PointCloud
+from point2node.evaluation.metrics import count_confusion, score
+from point2node.inference.jobs import checksum_of
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.rooms.generator import generate_room
+from point2node.teaching.corrections import no_corrections
+from point2node.teaching.learning import Recipe, Taught, teach
+from point2node.teaching.observing import Observed, TaughtScan, label_observed, observe, tail_of
+from point2node.teaching.selecting import find_segments, select_brush, select_segment
+from point2node.teaching.spots import best_spot
+from point2node.weights.trained import load_trained
+
+CLICKS = (5, 20, 50)
+"""After so many the network learns."""
+SEED = 77
+"""Of the generated rooms; the recipe was chosen on other ones."""
+ROOMS = 4
+PURE, BRUSH = 0.9, 0.2
+"""The share of a segment that has to be of one class, and the metres of the brush that is taken otherwise."""
+FIGURES = MappingProxyType(
+    {"shown": "shown", "learnt": "taught weights alone", "unlearnt": "corrections without learning"}
+)
+Indices = NDArray[np.int64]
+
+
+@dataclass(eq=False)
+class Room:
+    """A room as the oracle knows it; arrays are of its placed points."""
+
+    name: str
+    scan: TaughtScan
+    observed: Observed
+    truth: Indices
+    segments: Indices
+    labels: Indices
+    """By the weights as they are now."""
+    entropy: NDArray[np.float32]
+    corrected: Indices
+    """The class that each point was corrected to; −1 for none."""
+
+
+Place = Callable[[Room, np.random.Generator], int | None]
+"""Where the next click goes: a placed point, None if there is nothing left to click at."""
+
+
+def click_next(room: Room, random: np.random.Generator) -> int | None:
+    """Where ``next`` leads."""
+    spot = best_spot(room.observed.placement.xyz, room.segments, room.entropy, room.labels, room.corrected >= 0)
+    return None if spot is None else spot.point
+
+
+def click_anywhere(room: Room, random: np.random.Generator) -> int | None:
+    """A random point that is not corrected yet."""
+    left = np.flatnonzero(room.corrected < 0)
+    return int(random.choice(left)) if len(left) else None
+
+
+def click_mistake(room: Room, random: np.random.Generator) -> int | None:
+    """The segment with the most points that are shown with a wrong label."""
+    shown = np.where(room.corrected >= 0, room.corrected, room.labels)
+    wrong = (shown != room.truth) & (room.truth >= 0) & (room.corrected < 0)
+    counts = np.bincount(room.segments, wrong)
+    if not counts.any():
+        return None
+    return int(np.flatnonzero(wrong & (room.segments == counts.argmax()))[0])
+
+
+WAYS: Mapping[str, Place] = MappingProxyType(
+    {"next": click_next, "random": click_anywhere, "largest mistake": click_mistake}
+)
+
+
+def make_table(weights: str, real: Path | None, rooms: int = ROOMS, recipe: Recipe | None = None) -> None:
+    """Let the oracle click in every room in every way, and write what came of it."""
+    labeller = SceneLabeller(load_trained(weights))
+    found = []
+    for kind, name, cloud, truth in given_rooms(labeller, real, rooms):
+        for entry in correct_room(labeller, name, cloud, truth, recipe or Recipe()):
+            found.append({"kind": kind, "room": name, **entry})
+            print(f"{kind}, {name}, {entry['way']}, {entry['clicks']} clicks: {percent(entry['shown'])}", flush=True)
+    command = f"python -m experiments clicks --weights {weights} --rooms {rooms}" + (" --real FOLDER" if real else "")
+    figures = {"weights": labeller.name, "checksum": checksum_of(labeller), "rooms": found}
+    columns = ["rooms", "clicks", "placed by", *(f"{one}, mIoU %" for one in FIGURES.values()), "seconds a round"]
+    running.write_table("clicks", command, columns, table_rows(found), figures)
+
+
+def given_rooms(
+    labeller: SceneLabeller, real: Path | None, rooms: int
+) -> Iterator[tuple[str, str, PointCloud, Indices]]:
+    """Kind, name, cloud and truth of each room."""
+    for index in range(rooms):
+        cloud = generate_room(SEED, index, styles="held_out")
+        assert cloud.labels is not None
+        yield "generated", f"room_{index}", cloud.with_(labels=None), np.asarray(cloud.labels, np.int64)
+    for folder in [] if real is None else kind_folders(real, "test"):
+        for name, cloud, truth in read_rooms(folder, Path(real or "") / CLASS_FILE, "test", labeller.classes):
+            yield folder.name, name, cloud, truth
+
+
+def correct_room(
+    labeller: SceneLabeller, name: str, cloud: PointCloud, truth: Indices, recipe: Recipe
+) -> Iterator[dict[str, Any]]:
+    """The figures of one room before any click, and after each round in every way."""
+    scan = TaughtScan(name, cloud, no_corrections(cloud, labeller.classes), Options())
+    started = time.monotonic()
+    observed = observe(labeller, scan, most=10**9)
+    seconds = time.monotonic() - started
+    numbers = observed.placement.numbers
+    segments, truth = find_segments(observed.placement.xyz), truth[numbers]
+    labels, entropy = label_observed(observed, tail_of(labeller.network), len(labeller.classes))
+    start = Room(name, scan, observed, truth, segments, labels, entropy, np.full(len(numbers), -1, np.int64))
+    miou = _miou(truth, labels, labeller)
+    yield {"way": "", "clicks": 0, **dict.fromkeys(FIGURES, miou), "seconds": round(seconds, 1)}
+    for way, place in WAYS.items():
+        yield from _click(labeller, start, way, place, recipe)
+
+
+def _click(labeller: SceneLabeller, start: Room, way: str, place: Place, recipe: Recipe) -> Iterator[dict[str, Any]]:
+    room = Room(**{**vars(start), "corrected": start.corrected.copy()})
+    random = np.random.default_rng(0)
+    corrections, numbers = room.scan.corrections, room.observed.placement.numbers
+    names = [one.name for one in labeller.classes]
+    for click in range(1, max(CLICKS) + 1):
+        point = place(room, random)
+        if point is not None:
+            selected, true = _answer(room, point)
+            if true >= 0:
+                corrections = corrections.add(names[true], numbers[selected])
+                room.corrected[selected] = true
+        if click in CLICKS:
+            taught = teach(labeller, [(room.observed, corrections)], recipe)
+            yield {"way": way, "clicks": click, **_score(labeller, start, room, taught)}
+
+
+def _answer(room: Room, point: int) -> tuple[Indices, int]:
+    """The points that the oracle corrects with a click, and their class; −1 where nobody knows it."""
+    segment = select_segment(room.segments, point)
+    known = room.truth[segment][room.truth[segment] >= 0]
+    counts = np.bincount(known, minlength=1)
+    if len(known) and counts.max() >= PURE * len(segment):
+        return segment, int(counts.argmax())
+    return select_brush(room.observed.placement.xyz, point, BRUSH), int(room.truth[point])
+
+
+def _score(labeller: SceneLabeller, start: Room, room: Room, taught: Taught) -> dict[str, Any]:
+    """Relabel the room by what was taught, and score it."""
+    started = time.monotonic()
+    tail = tail_of(taught.network).eval()
+    room.labels, room.entropy = label_observed(room.observed, tail, len(taught.card.classes))
+    seconds = taught.seconds + time.monotonic() - started
+    known = room.corrected >= 0
+    given = {
+        "shown": np.where(known, room.corrected, room.labels),
+        "learnt": room.labels,
+        "unlearnt": np.where(known, room.corrected, start.labels),
+    }
+    scores = {name: _miou(room.truth, labels, labeller) for name, labels in given.items()}
+    return {**scores, "seconds": round(seconds, 1), "corrected": round(float(known.mean()), 4)}
+
+
+def _miou(truth: Indices, labels: Indices, labeller: SceneLabeller) -> float:
+    names = [one.name for one in labeller.classes]
+    return round(score(count_confusion(truth, labels, len(names)), names).miou, 4)
+
+
+def table_rows(found: Sequence[Mapping[str, Any]]) -> list[list[str]]:
+    """The mean over the rooms of each kind."""
+    rows = []
+    for kind in dict.fromkeys(one["kind"] for one in found):
+        for clicks in (0, *CLICKS):
+            for way in ("", *WAYS):
+                same = [one for one in found if (one["kind"], one["clicks"], one["way"]) == (kind, clicks, way)]
+                if same:
+                    means = [percent(float(np.mean([one[key] for one in same]))) for key in FIGURES]
+                    seconds = f"{np.mean([one['seconds'] for one in same]):.1f}"
+                    rows.append([f"{len(same)} {kind}", str(clicks), way or "–", *means, seconds])
+    return rows

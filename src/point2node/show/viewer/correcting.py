@@ -1,0 +1,250 @@
+"""One visitor corrects labels: what their clicks select, what everybody sees of it, and learning from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from threading import Thread
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import viser
+from numpy.typing import NDArray
+
+from point2node.core.errors import InputError
+from point2node.inference.labelled import LabelledCloud
+from point2node.show.viewer.controls import put_value
+from point2node.show.viewer.correct_panel import BRUSH, HELP, ONLY_FILES, POINT, SEGMENT, CorrectPanel
+from point2node.show.viewer.picture import Picture
+from point2node.show.viewer.scan import Scan, name_of
+from point2node.show.viewer.workbench import Abandoned, Workbench
+from point2node.teaching.applying import apply_corrections
+from point2node.teaching.corrections import Corrections
+from point2node.teaching.corrections_file import corrections_path
+from point2node.teaching.notebooks import Notebook
+from point2node.teaching.observing import TaughtScan
+from point2node.teaching.selecting import (
+    camera_of,
+    find_segments,
+    rectangle,
+    select_brush,
+    select_lasso,
+    select_point,
+    select_segment,
+)
+from point2node.teaching.spots import best_spot
+
+Indices = NDArray[np.int64]
+
+BEHIND = 0.3
+"""Metres: what lies farther behind the foremost points of a rectangle is not meant."""
+
+
+class Correcting:
+    """Corrections of the scan that a visitor looks at.
+
+    Args:
+        client: the visitor.
+        workbench: the network and the corrections that all visitors share.
+        panel: what they can set.
+        picture: what they look at.
+        alone: runs something while nothing else changes the picture.
+    """
+
+    def __init__(
+        self,
+        client: viser.ClientHandle,
+        workbench: Workbench,
+        panel: CorrectPanel,
+        picture: Picture,
+        alone: Callable[[Callable[[], None]], None],
+    ) -> None:
+        self._client, self._workbench, self._panel = client, workbench, panel
+        self._picture, self._alone = picture, alone
+        self._notebook: Notebook | None = None
+        self._scan: Scan | None = None
+        self._plain: LabelledCloud | None = None
+        self._segments: Indices | None = None
+        panel.say(ONLY_FILES)
+
+    def connect(self) -> None:
+        """Let the panel tell this."""
+        panel = self._panel
+        panel.undo.on_click(lambda _: self._change(Corrections.undo))
+        panel.redo.on_click(lambda _: self._change(Corrections.redo))
+        panel.add.on_click(lambda _: self._add_class())
+        panel.next.on_click(lambda _: self.go_to_next())
+        panel.learn.on_click(lambda _: self.learn())
+        self._client.scene.on_rect_select(modifier="shift")(self._select_rectangle)
+
+    def open(self, scan: Scan, labelled: LabelledCloud) -> LabelledCloud:
+        """Another scan, or other labels of it; what is to be shown: the labels with all corrections over them."""
+        same = self._scan is not None and scan.cloud is self._scan.cloud and scan.options == self._scan.options
+        self.close()
+        self._scan, self._plain = scan, labelled
+        self._segments = self._segments if same else None
+        self._panel.offer(None)
+        if scan.path is None:
+            self._panel.say(ONLY_FILES)
+            self._picture.marked = None
+            return labelled
+        try:
+            self._notebook = self._workbench.notebooks.open(scan.path, scan.cloud, labelled.classes)
+        except InputError as error:
+            self._panel.say(f"⚠ {error}")
+            self._picture.marked = None
+            return labelled
+        self._notebook.listen(self._show)
+        return self._painted(self._notebook)
+
+    def close(self) -> None:
+        """Stop to be told of other visitors' corrections."""
+        if self._notebook is not None:
+            self._notebook.leave(self._show)
+        self._notebook = None
+
+    def take_click(self, point: int) -> bool:
+        """Correct what a click on a point selects; False where clicks do not correct."""
+        if not self._panel.corrects:
+            return False
+        if self._notebook is None:
+            self._panel.say(ONLY_FILES)
+            return True
+        select = SELECT[str(self._panel.tool.value)]
+        self._correct(select(self, point))
+        return True
+
+    def _select_rectangle(self, event: Any) -> None:
+        scan, camera = self._scan, self._client.camera
+        if scan is None or self._notebook is None:
+            return
+        seen = camera_of(camera.position, camera.wxyz, camera.fov, camera.aspect)
+        inside = select_lasso(scan.placement.xyz, seen, rectangle(event.screen_min, event.screen_max), BEHIND)
+        if len(inside):
+            numbers = scan.placement.numbers[inside]
+            self._correct(numbers[self._picture.visible(numbers)])
+
+    def _correct(self, numbers: Indices) -> None:
+        name = str(self._panel.name.value)
+        if len(numbers):
+            self._change(lambda corrections: corrections.add(name, numbers))
+
+    def _add_class(self) -> None:
+        name = " ".join(self._panel.take_new_class().split())
+        self._change(lambda corrections: corrections.add_class(name))
+        if self._notebook is not None and name in self._notebook.corrections.class_names:
+            put_value(self._panel.name, name)
+
+    def _change(self, change: Callable[[Corrections], Corrections]) -> None:
+        """Change the list; everybody who looks at the scan is told, this visitor too."""
+        notebook = self._notebook
+        if notebook is None:
+            return
+        try:
+            notebook.change(change)
+        except InputError as error:
+            self._panel.say(f"⚠ {error}")
+
+    def _show(self) -> None:
+        """The list has changed."""
+
+        def show() -> None:
+            if self._notebook is not None:
+                self._picture.change_labels(self._painted(self._notebook))
+
+        self._alone(show)
+
+    def _painted(self, notebook: Notebook) -> LabelledCloud:
+        """The labels with the corrections over them; the picture marks what was corrected."""
+        assert self._plain is not None
+        corrections = notebook.corrections
+        self._picture.marked = corrections.places() >= 0
+        self._panel.offer(corrections, busy=self._workbench.is_learning)
+        if corrections.done:
+            points = int(self._picture.marked.sum())
+            kept = corrections_path(notebook.scan).name
+            self._panel.say(f"Corrections: {len(corrections.done)}, of {points:,} points, kept in {kept}.")
+        else:
+            self._panel.say(f"No corrections yet. {HELP}")
+        return apply_corrections(self._plain, corrections)
+
+    def _all_segments(self) -> Indices:
+        """The segment of each placed point; computed once for each scan."""
+        assert self._scan is not None
+        if self._segments is None:
+            self._panel.say("Finding surfaces …")
+            self._segments = find_segments(self._scan.placement.xyz)
+        return self._segments
+
+    def _placed(self, point: int) -> int:
+        """The place among the placed points of a point of the cloud."""
+        assert self._scan is not None
+        return int(np.searchsorted(self._scan.placement.numbers, point))
+
+    def _segment(self, point: int) -> Indices:
+        assert self._scan is not None
+        return self._scan.placement.numbers[select_segment(self._all_segments(), self._placed(point))]
+
+    def _brush(self, point: int) -> Indices:
+        assert self._scan is not None
+        placement = self._scan.placement
+        return placement.numbers[select_brush(placement.xyz, self._placed(point), float(self._panel.radius.value))]
+
+    def _point(self, point: int) -> Indices:
+        return select_point(point)
+
+    def go_to_next(self) -> None:
+        """Lead to the spot where a click tells most."""
+        scan, labelled, notebook = self._scan, self._plain, self._notebook
+        if scan is None or labelled is None or notebook is None:
+            return
+        numbers = scan.placement.numbers
+        corrected = notebook.corrections.places()[numbers] >= 0
+        spot = best_spot(
+            scan.placement.xyz, self._all_segments(), labelled.entropy[numbers], labelled.labels[numbers], corrected
+        )
+        if spot is None:
+            self._panel.say("Everything is corrected.")
+            return
+        point = int(numbers[spot.point])
+        label = f"{name_of(labelled, point)}? ({labelled.confidence[point]:.0%})"
+        self._alone(lambda: self._picture.point_out(point, label))
+
+    def learn(self) -> None:
+        """Learn from all corrections in the background; then everybody's scans are labelled again."""
+        scan, notebook = self._scan, self._notebook
+        if scan is None or notebook is None or self._workbench.is_learning:
+            return
+        here = TaughtScan(notebook.scan.name, scan.cloud, notebook.corrections, scan.options)
+        self._panel.learn.disabled = True
+        Thread(target=partial(self._learn, here, notebook.scan), daemon=True).start()
+
+    def _learn(self, here: TaughtScan, path: Path) -> None:
+        panel = self._panel
+
+        def report(share: float, what: str) -> None:
+            panel.show_progress(share)
+            panel.say(f"Learning: {what}, {share:.0%}.")
+
+        try:
+            report(0.0, "waiting for the network")
+            run = self._workbench.learn(here, path, report)
+            panel.say(f"Learnt. Label other scans with: point2node predict SCAN --weights {run}")
+        except Abandoned:
+            return
+        except InputError as error:
+            panel.say(f"⚠ {error}")
+        except Exception:  # our bug: its traceback is for the terminal, but the visitor should not wait for nothing
+            panel.say("⚠ Something went wrong in Point2Node: see the terminal.")
+            raise
+        finally:
+            panel.show_progress(None)
+            panel.offer(None if self._notebook is None else self._notebook.corrections)
+
+
+SELECT: MappingProxyType[str, Callable[[Correcting, int], Indices]] = MappingProxyType(
+    {SEGMENT: Correcting._segment, BRUSH: Correcting._brush, POINT: Correcting._point}
+)
+"""What each tool selects of a scan, from the point that was clicked."""

@@ -1,0 +1,141 @@
+"""Corrections of a scan's labels as data: which points, which class, in the order in which they were made.
+
+A later correction of the same point wins. Undo and redo move corrections between two lists, so nothing is lost by
+looking back.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from point2node.core.classes import SemanticClass, spread_colour
+from point2node.core.errors import InputError, unknown_choice
+from point2node.core.point_cloud import PointCloud
+
+Indices = NDArray[np.int64]
+
+LONGEST_NAME = 60
+MOST_CLASSES = 254
+"""One of 255 label values is left for points without a label."""
+UNLABELLED = 255
+"""The value that files give to points without a label; new classes leave it out."""
+COLOUR_WHEEL = 24
+"""Own classes take their colours from a wheel of this many; by then they look alike anyway."""
+
+
+@dataclass(frozen=True, eq=False)
+class Correction:
+    """Some points that are of one class."""
+
+    name: str
+    """Of the class."""
+    indices: Indices
+    """(M,) places of the points in the scan, ascending, each once, at least one."""
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Correction):
+            return NotImplemented
+        return self.name == other.name and np.array_equal(self.indices, other.indices)
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.indices.tobytes()))
+
+
+@dataclass(frozen=True)
+class Corrections:
+    """All corrections of one scan. Every change gives a new one."""
+
+    checksum: str
+    """Of the scan's points: corrections are worth nothing for any other scan."""
+    points: int
+    """How many the scan has."""
+    classes: tuple[SemanticClass, ...]
+    """Those of the weights, then own ones."""
+    done: tuple[Correction, ...] = ()
+    undone: tuple[Correction, ...] = field(default=())
+    """What was taken back, the latest last; a new correction forgets it."""
+
+    def add(self, name: str, indices: ArrayLike) -> Corrections:
+        """With one more correction; what was undone cannot be redone after it."""
+        self._check_class(name)
+        return replace(self, done=(*self.done, Correction(name, self._check_indices(indices))), undone=())
+
+    def undo(self) -> Corrections:
+        """Without the latest correction; the same where there is none."""
+        if not self.done:
+            return self
+        return replace(self, done=self.done[:-1], undone=(*self.undone, self.done[-1]))
+
+    def redo(self) -> Corrections:
+        """With the correction that was last undone; the same where there is none."""
+        if not self.undone:
+            return self
+        return replace(self, done=(*self.done, self.undone[-1]), undone=self.undone[:-1])
+
+    def add_class(self, name: str) -> Corrections:
+        """With one more class, which gets the next free value and a colour."""
+        name = " ".join(name.split())
+        if not name or len(name) > LONGEST_NAME or not name.isprintable():
+            raise InputError(
+                "class", expected=f"a name of 1 to {LONGEST_NAME} characters", found=repr(name[: LONGEST_NAME + 1])
+            )
+        if name in self.class_names:
+            raise InputError("class", expected="a name that is not in the list yet", found=repr(name))
+        if len(self.classes) >= MOST_CLASSES:
+            raise InputError("class", expected=f"at most {MOST_CLASSES} classes", found="one more")
+        taken = {one.value for one in self.classes} | {UNLABELLED}
+        value = max((one.value for one in self.classes), default=-1) + 1
+        while value in taken:
+            value += 1
+        colour = spread_colour(len(self.classes) % COLOUR_WHEEL, COLOUR_WHEEL)
+        return replace(self, classes=(*self.classes, SemanticClass(name, value, colour)))
+
+    def with_classes(self, classes: Iterable[SemanticClass]) -> Corrections:
+        """With the classes of other weights first; own classes that these do not know follow."""
+        listed = replace(self, classes=tuple(classes))
+        for one in self.classes:
+            if one.name not in listed.class_names:
+                listed = listed.add_class(one.name)
+        return listed
+
+    @property
+    def class_names(self) -> tuple[str, ...]:
+        """The names of the classes, in their order."""
+        return tuple(one.name for one in self.classes)
+
+    def places(self) -> NDArray[np.int64]:
+        """(N,): the place in ``classes`` that each point was corrected to; −1 for points that were not."""
+        places = np.full(self.points, -1, np.int64)
+        for one in self.done:
+            places[one.indices] = self.class_names.index(one.name)
+        return places
+
+    def _check_class(self, name: str) -> None:
+        if name not in self.class_names:
+            raise unknown_choice("class", name, self.class_names)
+
+    def _check_indices(self, indices: ArrayLike) -> Indices:
+        given = np.asarray(indices)
+        if given.ndim != 1 or not len(given) or not np.issubdtype(given.dtype, np.integer):
+            raise InputError("points", expected="one point or more, by index", found=f"{given.dtype} {given.shape}")
+        unique = np.unique(given).astype(np.int64)
+        for index in (int(unique[0]), int(unique[-1])):
+            if not 0 <= index < self.points:
+                raise InputError("points", expected=f"indices from 0 to {self.points - 1}", found=str(index))
+        return unique
+
+
+def no_corrections(cloud: PointCloud, classes: Iterable[SemanticClass]) -> Corrections:
+    """The empty list of a scan."""
+    return Corrections(checksum_points(cloud), len(cloud), tuple(classes))
+
+
+def checksum_points(cloud: PointCloud) -> str:
+    """The SHA-256 of the scan's coordinates in their order: what an index means depends on nothing else."""
+    xyz = np.ascontiguousarray(cloud.xyz, dtype="<f8")
+    return hashlib.sha256(f"{len(xyz)}\n".encode() + xyz.tobytes()).hexdigest()

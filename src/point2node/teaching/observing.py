@@ -1,0 +1,171 @@
+"""What a network knows of each point in front of its last layers: computed once, learnt from in seconds.
+
+Only the last layers learn from clicks. So everything before them is asked once for each scan, of the same groups of
+points that labelling asks about, and every round of learning afterwards is a matter of seconds on a CPU.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.data.batches import Batch
+from point2node.geometry.blocks import cut_blocks, voting_groups, widen
+from point2node.geometry.frames import Placement, place
+from point2node.geometry.sampling import grid_sampling
+from point2node.inference.asking import answers, ask_outputs
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.votes import SceneInput, Votes, scene_batch
+from point2node.models.network import Network
+from point2node.teaching.corrections import Corrections
+
+Indices = NDArray[np.int64]
+Report = Callable[[float], None]
+"""Told the share that is done, from 0 to 1."""
+
+MOST_GROUPS = 128
+"""Groups of points of one scan that are learnt from: all of a room, a part of a building."""
+
+
+@dataclass(frozen=True, eq=False)
+class TaughtScan:
+    """A scan with corrections, and how it is read."""
+
+    name: str
+    cloud: PointCloud
+    corrections: Corrections
+    options: Options
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """What the network knows of the points of one scan, each as often as it was asked."""
+
+    placement: Placement
+    chosen: Indices
+    """(P,) the placed points that are asked about: one in each small cube."""
+    cube: Indices
+    """(placed points,) the place in ``chosen`` of the point that stands for each."""
+    places: Indices
+    """(M,) places in ``chosen`` of what was asked."""
+    inputs: Tensor
+    """(M, C) the input of the network's last layers there."""
+    complete: bool
+    """Whether all groups were asked, so that labels follow from ``inputs`` alone."""
+
+    def spread(self, corrected: Indices) -> Indices:
+        """(M,): the class of each row, from those of the cloud's points (N,), −1 for none.
+
+        A correction of any point is one of the point that stands for it.
+        """
+        given = corrected[self.placement.numbers]
+        of_chosen = np.full(len(self.chosen), -1, np.int64)
+        known = given >= 0
+        of_chosen[self.cube[known]] = given[known]
+        return of_chosen[self.places]
+
+
+def tail_of(network: Network) -> nn.Sequential:
+    """The last layers of a network: the last hidden one and the logits; dropout is left out."""
+    hidden = list(network.head.hidden)[-2:-1]
+    return nn.Sequential(*hidden, network.head.logits)
+
+
+class _PassThrough(nn.Module):
+    """Stands in for the last layers; networks ask their weight for its type and device."""
+
+    def __init__(self, weight: Tensor) -> None:
+        super().__init__()
+        self.weight = weight
+
+    def forward(self, x: Tensor) -> Tensor:
+        return x
+
+
+def without_tail(network: Network) -> Network:
+    """A copy of a network that gives what its last layers would be given."""
+    twin = copy.deepcopy(network).eval()
+    hidden = list(twin.head.hidden)
+    twin.head.hidden = nn.Sequential(*hidden[:-2], *(nn.Identity() for _ in hidden[-2:]))
+    twin.head.logits = _PassThrough(twin.head.logits.weight.detach())  # type: ignore[assignment]
+    return twin
+
+
+def observe(
+    labeller: SceneLabeller, scan: TaughtScan, report: Report = lambda share: None, most: int = MOST_GROUPS
+) -> Observed:
+    """Ask the network about a scan; where it has more than ``most`` groups, those with corrections come first."""
+    card = labeller.trained.card
+    placement = place(scan.cloud, scan.options.scale_of(scan.cloud), scan.options.up, scan.name)
+    chosen, cube = _one_of_each_cube(placement, labeller.cube(scan.options))
+    whole = labeller.scene(placement, scan.cloud, scan.options, scan.name)
+    scene = SceneInput(whole.xyz[chosen], lambda numbers: whole.features(chosen[numbers]), whole.name, whole.frame)
+    rules = widen(card.block_rules, scene.xyz, card.points)
+    random = np.random.default_rng(0)  # the groups are those of ``SceneLabeller.label``
+    blocks = [block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)]
+    random = np.random.default_rng([1, card.points])
+    groups = [group for block in blocks for group in voting_groups(block, card.points, 1, random, rules, tiled=False)]
+    taught = np.zeros(len(chosen), np.bool_)
+    taught[cube[scan.corrections.places()[placement.numbers] >= 0]] = True
+    kept = _most_useful(groups, taught, most)
+    twin, found = without_tail(labeller.network), []
+    _check_tail(labeller, twin, scene_batch(scene, kept[:1], twin))
+
+    def makers() -> Iterator[Callable[[], Batch]]:
+        for group in kept:
+            yield partial(scene_batch, scene, [group], twin)
+
+    for done, outputs in enumerate(answers(twin, makers(), ask_outputs), start=1):
+        found.append(outputs[0])
+        report(done / len(kept))
+    complete = len(kept) == len(groups)
+    return Observed(placement, chosen, cube, np.concatenate(kept), torch.cat(found).clone(), complete)
+
+
+def label_observed(observed: Observed, tail: nn.Module, classes: int) -> tuple[Indices, NDArray[np.float32]]:
+    """Places in the class list and entropies (placed points,) by some last layers, as ``predict`` would give them."""
+    if not observed.complete:
+        raise InputError("scan", expected="a scan that was observed as a whole", found="a part of it")
+    votes = Votes(len(observed.chosen), classes, "mean_probability")
+    with torch.inference_mode():
+        votes.add(observed.places, tail(observed.inputs).softmax(dim=-1))
+    return votes.labels[observed.cube], votes.entropy[observed.cube]
+
+
+def _check_tail(labeller: SceneLabeller, twin: Network, batch: Batch) -> None:
+    """Refuse a network that does something else behind its last layers, as GACNet does."""
+    tail = copy.deepcopy(tail_of(labeller.network)).cpu().eval()
+    with torch.inference_mode():
+        found = tail(ask_outputs(twin, batch))
+    if not torch.allclose(found, ask_outputs(labeller.network, batch), rtol=1e-3, atol=1e-3):
+        model = labeller.trained.card.model
+        raise InputError(labeller.name, expected="weights of a network that can be taught by clicks", found=model)
+
+
+def _one_of_each_cube(placement: Placement, side: float) -> tuple[Indices, Indices]:
+    if not side:
+        everything = np.arange(len(placement.xyz))
+        return everything, everything
+    first, cube = grid_sampling(torch.from_numpy(placement.xyz), side)
+    return first.numpy(), cube.numpy()
+
+
+def _most_useful(groups: list[Indices], taught: NDArray[np.bool_], most: int) -> list[Indices]:
+    """At most ``most`` groups: half of them at most those with the most corrected points, the rest drawn evenly."""
+    if len(groups) <= most:
+        return groups
+    counts = np.array([int(taught[group].sum()) for group in groups])
+    best = np.argsort(-counts, kind="stable")[: most // 2]
+    first = best[counts[best] > 0]
+    others = np.setdiff1d(np.arange(len(groups)), first)
+    drawn = np.random.default_rng(0).choice(others, most - len(first), replace=False)
+    return [groups[place] for place in np.sort(np.concatenate([first, drawn]))]

@@ -1,0 +1,178 @@
+"""One round of learning, from scans with corrections to a run folder that ``predict --weights`` takes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from pathlib import Path
+from typing import Any
+
+from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
+from point2node.formats import read
+from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.scan_check import settle_scale
+from point2node.models.layers import count_parameters
+from point2node.teaching.corrections import no_corrections
+from point2node.teaching.corrections_file import SUFFIX, corrections_path, dump_corrections, read_corrections_of
+from point2node.teaching.learning import Recipe, Taught, teach
+from point2node.teaching.observing import Observed, TaughtScan, observe
+from point2node.training.adaptation_request import FROM_WEIGHTS
+from point2node.training.history import History
+from point2node.weights.cards import write_weights
+from point2node.weights.run_folder import RunCard, RunFolder
+from point2node.weights.settings import Settings, check_settings, load_preset, parse_overrides
+
+PRESET = "own"
+OBSERVING = 0.9
+"""The share of a round's time that observing takes."""
+MOST_KEPT = 4
+"""Observed scans that are kept for the next round."""
+LOGGED_EVERY = 10
+RECIPE = ("steps", "learning_rate", "seed")
+"""Settings that a person may change; the others are the weights' own, or have no say here."""
+
+Report = Callable[[float, str], None]
+"""Told the share that is done, from 0 to 1, and what is being done; may raise to stop."""
+
+
+class Teacher:
+    """Learns from scans, always starting from the same weights: rounds do not add up to a drift.
+
+    Args:
+        labeller: the weights to start from.
+    """
+
+    def __init__(self, labeller: SceneLabeller) -> None:
+        self.labeller = labeller
+        self._kept: OrderedDict[Hashable, Observed] = OrderedDict()
+
+    def learn(self, scans: Sequence[TaughtScan], recipe: Recipe, report: Report = lambda share, what: None) -> Taught:
+        """One round; what was observed of whole scans is kept for the next."""
+        scans = [scan for scan in scans if scan.corrections.done]
+        if not scans:
+            raise InputError(
+                "corrections",
+                expected="at least one correction",
+                found="none",
+                remedy="Correct some points first: point2node view SCAN.",
+            )
+        lessons = []
+        for place, scan in enumerate(scans):
+
+            def told(share: float, place: int = place, name: str = scan.name) -> None:
+                report(OBSERVING * (place + share) / len(scans), f"looking at {name}")
+
+            lessons.append((self._observe(scan, told), scan.corrections))
+        return teach(
+            self.labeller, lessons, recipe, lambda share: report(OBSERVING + (1 - OBSERVING) * share, "learning")
+        )
+
+    def _observe(self, scan: TaughtScan, report: Callable[[float], None]) -> Observed:
+        key = scan.corrections.checksum, scan.options
+        if key in self._kept:
+            self._kept.move_to_end(key)
+            return self._kept[key]
+        observed = observe(self.labeller, scan, report)
+        if observed.complete:  # the parts of a large scan that are looked at depend on its corrections
+            self._kept[key] = observed
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return observed
+
+
+def find_corrected(folder: Path) -> list[Path]:
+    """The scans of a folder that have corrections beside them."""
+    if not folder.is_dir():
+        found = "a file" if folder.exists() else "nothing there"
+        raise InputError(folder, expected=f"a folder of scans with their *{SUFFIX}", found=found)
+    files = sorted(folder.glob(f"*{SUFFIX}"))
+    if not files:
+        raise InputError(
+            folder,
+            expected=f"scans with their *{SUFFIX}",
+            found="none",
+            remedy="Correct some points first: point2node view SCAN.",
+        )
+    scans = [file.with_name(file.name.removesuffix(SUFFIX)) for file in files]
+    for scan, file in zip(scans, files, strict=True):
+        if not scan.is_file():
+            raise InputError(file, expected=f"its scan {scan.name} beside it", found="no such file")
+    return scans
+
+
+def read_taught(path: Path, labeller: SceneLabeller, options: Options | None = None) -> TaughtScan:
+    """A scan and the corrections beside it; an InputError where they do not belong together."""
+    cloud = read(path)
+    settled, _ = settle_scale(cloud, labeller, options or Options())
+    return taught_scan(path, cloud, labeller, settled)
+
+
+def taught_scan(path: Path, cloud: PointCloud, labeller: SceneLabeller, options: Options) -> TaughtScan:
+    """An open scan with the corrections that lie beside its file."""
+    corrections = read_corrections_of(corrections_path(path), no_corrections(cloud, labeller.classes))
+    return TaughtScan(path.name, cloud, corrections, options)
+
+
+def teaching_settings(words: Sequence[str], labeller: SceneLabeller) -> tuple[Settings, Recipe]:
+    """The settings of a round: network and input from the weights, the recipe from ``key=value`` words."""
+    given = parse_overrides(words)
+    for key in given:
+        if key not in (*RECIPE, "start"):
+            expected = f"one of {', '.join(RECIPE)} with --corrections"
+            raise InputError(f"setting {key!r}", expected=expected, found=f"{key}={given[key]}")
+    plain = Recipe()
+    values = load_preset(PRESET).model_dump() | labeller.trained.card.model_dump(include=set(FROM_WEIGHTS))
+    values |= {key: getattr(plain, key) for key in RECIPE} | {"validation_share": 0.0, "start": labeller.name} | given
+    settings = check_settings(PRESET, values)
+    assert settings.steps is not None
+    return settings, Recipe(settings.steps, settings.learning_rate, settings.seed)
+
+
+def write_run(
+    run: RunFolder, taught: Taught, settings: Settings, scans: Sequence[TaughtScan], folder: Path | None = None
+) -> None:
+    """Write what was taught as a run folder; its card comes last, so that there is a whole run or none."""
+    if run.exists:
+        raise InputError(run.path, expected="a new folder", found="a finished run", remedy="Choose another --out.")
+    try:
+        run.path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(run.path, expected="a folder that can be written", found=str(error.strerror)) from error
+    for file in (run.best, run.last):
+        write_weights(file, taught.network.state_dict(), taught.card)
+    history = History(run.history, run.tensorboard, 0)
+    for one in taught.history:
+        if one["step"] % LOGGED_EVERY == 0 or one["step"] == len(taught.history):
+            history.add(one["step"], {"epoch": 0, "loss": one["loss"]})
+    history.close()
+    steps = len(taught.history)
+    summary = {"steps": steps, "best_step": None, "best_score": None, "seconds": round(taught.seconds, 1)}
+    run.write_json(run.summary, summary | _describe(scans))
+    card = RunCard(
+        preset=PRESET,
+        model=taught.card.model,
+        variant=taught.card.variant,
+        seed=settings.seed,
+        task=taught.card.task,
+        dataset=taught.card.dataset,
+        data=None if folder is None else str(folder.resolve()),
+        data_checksum=hashlib.sha256("".join(dump_corrections(one.corrections) for one in scans).encode()).hexdigest(),
+        test_split=settings.test_split,
+        training=len(scans),
+        validation=0,
+        parameters=count_parameters(taught.network),
+        steps=steps,
+        classes=taught.card.classes,
+        ignored=taught.card.ignored,
+    )
+    run.create(settings, card)
+
+
+def _describe(scans: Sequence[TaughtScan]) -> dict[str, Any]:
+    """What was learnt from, for the summary."""
+    return {
+        "corrections": {scan.name: len(scan.corrections.done) for scan in scans},
+        "corrected_points": {scan.name: int((scan.corrections.places() >= 0).sum()) for scan in scans},
+    }

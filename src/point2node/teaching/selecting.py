@@ -1,0 +1,122 @@
+"""What a click means: a segment, a brush, a single point, or all that lies inside a shape drawn on the screen.
+
+Pure functions of the points in metres, z up; all give ascending indices of these points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from matplotlib.path import Path as Outline
+from numpy.typing import ArrayLike, NDArray
+
+from point2node.geometry.surroundings import PATCH, cells_of, smooth_segments
+
+Floats = NDArray[np.floating]
+Indices = NDArray[np.int64]
+
+CHUNK = 0.3
+"""Metres: what is too rough for a smooth segment is cut into cubes of this side."""
+FEWEST_CELLS = 6
+"""Smaller segments count as rough: a cell of its own would take a click for every few centimetres."""
+SCREEN_CELL = 0.015
+"""Of the picture's height: the side of the squares in which the foremost point hides what is behind it."""
+
+
+def find_segments(xyz: Floats) -> Indices:
+    """(N,): the number of each point's segment, from 0 without gaps.
+
+    Smooth surfaces are segments of any size: a table top, a wall, a door leaf. What is left, the rough and the small,
+    is taken together within cubes. Depends on nothing but the points, so it is computed once for each scan.
+    """
+    if not len(xyz):
+        return np.empty(0, np.int64)
+    means, cell = cells_of(np.array(xyz, np.float64), PATCH)
+    segment = smooth_segments(means)[-1]  # by the strictest tolerance: a board does not flow into its wall
+    rough = np.bincount(segment)[segment] < FEWEST_CELLS
+    cubes = np.floor((means - means.min(axis=0)) / CHUNK).astype(np.int64)
+    _, cube = np.unique(cubes, axis=0, return_inverse=True)
+    joined = np.where(rough, segment.max() + 1 + cube.reshape(-1), segment)
+    return np.unique(joined, return_inverse=True)[1].reshape(-1)[cell]
+
+
+def select_segment(segments: Indices, point: int) -> Indices:
+    """All points of the segment that a point lies on."""
+    return np.flatnonzero(segments == segments[point])
+
+
+def select_brush(xyz: Floats, point: int, radius: float) -> Indices:
+    """All points within ``radius`` metres of a point, itself included."""
+    return np.flatnonzero(((xyz - xyz[point]) ** 2).sum(axis=1) <= max(radius, 0.0) ** 2)
+
+
+def select_point(point: int) -> Indices:
+    """A point alone."""
+    return np.array([point], np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """How a picture is seen: from where, which way, and how wide."""
+
+    position: NDArray[np.float64]
+    """(3,)."""
+    rotation: NDArray[np.float64]
+    """(3, 3): its columns are the camera's axes to the right, down and ahead."""
+    fov: float
+    """Radians from the lower to the upper edge."""
+    aspect: float
+    """Width over height."""
+
+    def project(self, xyz: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Where points (N, 3) are on the screen (N, 2), from (0, 0) top left to (1, 1), and how far ahead (N,).
+
+        What is not ahead has NaN for a place.
+        """
+        seen = (np.asarray(xyz, np.float64) - self.position) @ self.rotation
+        depth = seen[:, 2]
+        height = 2 * np.tan(self.fov / 2) * np.where(depth > 0, depth, np.nan)
+        places = seen[:, :2] / height[:, None] / np.array([self.aspect, 1.0]) + 0.5
+        return places, depth
+
+
+def camera_of(position: ArrayLike, wxyz: ArrayLike, fov: float, aspect: float) -> Camera:
+    """A camera whose axes are turned by a unit quaternion."""
+    w, x, y, z = np.asarray(wxyz, np.float64) / np.linalg.norm(wxyz)
+    rotation = np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+    return Camera(np.asarray(position, np.float64), rotation, fov, aspect)
+
+
+def select_lasso(xyz: Floats, camera: Camera, polygon: ArrayLike, behind: float | None = None) -> Indices:
+    """The points inside a polygon (P, 2) on the screen, from (0, 0) top left to (1, 1).
+
+    With ``behind``, points that lie farther than that many metres behind the foremost ones at the same place of the
+    screen are left out: one means the chair, not the wall behind it.
+    """
+    corners = np.asarray(polygon, np.float64)
+    if len(corners) < 3:
+        return np.empty(0, np.int64)
+    places, depth = camera.project(xyz)
+    ahead = np.flatnonzero(depth > 0)
+    inside = ahead[Outline(corners).contains_points(places[ahead])]
+    if behind is None or not len(inside):
+        return inside
+    squares = np.floor(places[inside] * np.array([camera.aspect, 1.0]) / SCREEN_CELL).astype(np.int64)
+    _, square = np.unique(squares, axis=0, return_inverse=True)
+    square = square.reshape(-1)
+    foremost = np.full(square.max() + 1, np.inf)
+    np.minimum.at(foremost, square, depth[inside])
+    return inside[depth[inside] <= foremost[square] + behind]
+
+
+def rectangle(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
+    """The polygon (4, 2) between two opposite corners."""
+    (x1, y1), (x2, y2) = np.asarray(first, np.float64), np.asarray(second, np.float64)
+    return np.array([[x1, y1], [x2, y1], [x2, y2], [x1, y2]])
