@@ -100,15 +100,15 @@ WAYS: Mapping[str, Place] = MappingProxyType(
 def make_table(weights: str, real: Path | None, rooms: int = ROOMS, recipe: Recipe | None = None) -> None:
     """Let the oracle click in every room in every way, and write what came of it."""
     labeller = SceneLabeller(load_trained(weights))
-    found = []
+    command = f"python -m experiments clicks --weights {weights} --rooms {rooms}" + (" --real FOLDER" if real else "")
+    columns = ["rooms", "clicks", "placed by", *(f"{one}, mIoU %" for one in FIGURES.values()), "seconds a round"]
+    figures: dict[str, Any] = {"weights": labeller.name, "checksum": checksum_of(labeller), "rooms": []}
+    found = figures["rooms"]
     for kind, name, cloud, truth in given_rooms(labeller, real, rooms):
         for entry in correct_room(labeller, name, cloud, truth, recipe or Recipe()):
             found.append({"kind": kind, "room": name, **entry})
             print(f"{kind}, {name}, {entry['way']}, {entry['clicks']} clicks: {percent(entry['shown'])}", flush=True)
-    command = f"python -m experiments clicks --weights {weights} --rooms {rooms}" + (" --real FOLDER" if real else "")
-    figures = {"weights": labeller.name, "checksum": checksum_of(labeller), "rooms": found}
-    columns = ["rooms", "clicks", "placed by", *(f"{one}, mIoU %" for one in FIGURES.values()), "seconds a round"]
-    running.write_table("clicks", command, columns, table_rows(found), figures)
+        running.write_table("clicks", command, columns, table_rows(found), figures)  # what is done is kept if it stops
 
 
 def given_rooms(
