@@ -23,7 +23,7 @@ from point2node.weights.settings import Settings, check_settings, load_preset, p
 from point2node.weights.trained import Trained
 
 PRESET = "adapt"
-FROM_WEIGHTS = (frozenset(WeightsCard.model_fields) & frozenset(Settings.model_fields)) - {"classes", "dataset"}
+FROM_WEIGHTS = (frozenset(WeightsCard.model_fields) & frozenset(Settings.model_fields)) - {"classes", "dataset", "turn"}
 """Settings that the weights decide: the network and its input."""
 OWN = FROM_WEIGHTS | {"start", "target", "dataset", "classes", "test_area"}
 """Settings that nobody else may set."""
