@@ -31,7 +31,7 @@ def main() -> None:
     parser.add_argument("--real", type=Path, help="the folder of real labelled rooms, one folder for each scanner kind")
     parser.add_argument("--weights", default="rooms", help="pretrained weights by name, a run folder or a file")
     parser.add_argument("--pictures", type=Path, default=Path("out/real_rooms"), help="where pictures of rooms go")
-    parser.add_argument("--votes", type=int, default=1, help="real_rooms: as for predict")
+    parser.add_argument("--votes", type=int, help="real_rooms: as for predict")
     parser.add_argument("--thin", type=float, help="real_rooms: as for predict")
     parser.add_argument("--smooth", action=argparse.BooleanOptionalAction, help="real_rooms: as for predict")
     parser.add_argument(
