@@ -110,7 +110,7 @@ def test_what_cannot_be_used_is_refused_in_one_line(runs, arguments, message):
 def test_a_report_starts_without_torch_or_numba(runs):
     program = (
         "import sys\nfrom point2node.report.overview import make_report\n"
-        "from point2node.report import markdown, page, terminal\n"
+        "from point2node.report import rendering\n"
         "make_report(['runs'])\n"
         "sys.exit(any(name in sys.modules for name in ('torch', 'numba')))"
     )

@@ -64,7 +64,7 @@ def test_a_network_without_the_names_of_its_classes_cannot_label(tmp_path):
 
 
 def test_an_unknown_name_is_refused_in_one_line():
-    with pytest.raises(InputError, match=r"no-such-run: expected a run folder, a \.safetensors file or shipped"):
+    with pytest.raises(InputError, match=r"no-such-run: expected a run folder, a \.safetensors file or a pretrained"):
         load_trained("no-such-run")
 
 

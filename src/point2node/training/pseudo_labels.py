@@ -124,7 +124,7 @@ def predict_scans(labeller: SceneLabeller, store: Store, folder: Path, report: R
         file = folder / f"{number:04d}.npz"
         if not file.is_file():
             told = _of_total(report, done, total)
-            labelled = labeller.label(store.load(entry.name), Options(), told, entry.name)
+            labelled = labeller.label(store.load(entry.name), Options(votes=1), told, entry.name)
             with replacing(file) as stream:
                 np.savez(stream, labels=labelled.places.astype(np.int16), confidence=labelled.confidence)
         with np.load(file) as arrays:
