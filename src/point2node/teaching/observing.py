@@ -110,7 +110,7 @@ def observe(
     whole = labeller.scene(placement, scan.cloud, scan.options, scan.name)
     scene = SceneInput(whole.xyz[chosen], lambda numbers: whole.features(chosen[numbers]), whole.name, whole.frame)
     rules = widen(card.block_rules, scene.xyz, card.points)
-    random = np.random.default_rng(0)  # the groups are those of ``SceneLabeller.label``
+    random = np.random.default_rng(0)  # the groups are those of the first vote of ``SceneLabeller.label``
     blocks = [block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)]
     random = np.random.default_rng([1, card.points])
     groups = [group for block in blocks for group in voting_groups(block, card.points, 1, random, rules, tiled=False)]
@@ -132,7 +132,7 @@ def observe(
 
 
 def label_observed(observed: Observed, tail: nn.Module, classes: int) -> tuple[Indices, NDArray[np.float32]]:
-    """Places in the class list and entropies (placed points,) by some last layers, as ``predict`` would give them."""
+    """Places in the class list and entropies (placed points,) by some last layers, as one vote of ``predict``."""
     if not observed.complete:
         raise InputError("scan", expected="a scan that was observed as a whole", found="a part of it")
     votes = Votes(len(observed.chosen), classes, "mean_probability")
