@@ -63,9 +63,9 @@ def kept(room):
 
 def test_a_click_selects_and_paints_a_surface_and_undo_takes_it_back(browser, viewer, room):
     page = open_tab(browser, viewer)
-    before = page.screenshot(clip=CANVAS)
+    before = page.screenshot(clip=CANVAS, timeout=PATIENCE)
     correct_the_floor(page, viewer, room)
-    assert page.screenshot(clip=CANVAS) != before
+    assert page.screenshot(clip=CANVAS, timeout=PATIENCE) != before
     assert len(kept(room)[0].indices) > 1000
     page.get_by_text("Undo", exact=True).click()
     page.wait_for_function(f"() => !({CORRECTED})()", timeout=PATIENCE)
@@ -103,10 +103,10 @@ def test_two_tabs_share_the_corrections(browser, viewer, room):
 
 def test_next_moves_the_picture_to_a_pin(browser, viewer):
     page = open_tab(browser, viewer)
-    before = page.screenshot(clip=CANVAS)
+    before = page.screenshot(clip=CANVAS, timeout=PATIENCE)
     page.get_by_text("Next", exact=True).click()
     page.wait_for_function("() => '/next' in window.__viserSceneTree.getState()", timeout=PATIENCE)
     wait_until_drawn(page)
     page.wait_for_timeout(2000)
-    assert page.screenshot(clip=CANVAS) != before
+    assert page.screenshot(clip=CANVAS, timeout=PATIENCE) != before
     page.close()

@@ -73,12 +73,12 @@ def test_the_scan_is_drawn_and_its_classes_are_listed(page):
 
 
 def test_a_click_on_a_point_changes_the_colours_and_says_why_and_back_undoes_it(page, viewer, room):
-    before = page.screenshot(clip=CANVAS)
+    before = page.screenshot(clip=CANVAS, timeout=PATIENCE)
     click_on_a_point(page, viewer, room)
     page.wait_for_function(WHY, timeout=PATIENCE)
     page.get_by_text("Where it looks: non-local correlation").wait_for(timeout=PATIENCE)
     wait_until_drawn(page)
-    assert page.screenshot(clip=CANVAS) != before
+    assert page.screenshot(clip=CANVAS, timeout=PATIENCE) != before
     page.get_by_text("only within its block of 1.5 m").wait_for(timeout=PATIENCE)
     page.get_by_text("Back to labels").click()
     page.wait_for_function(f"() => !({WHY})()", timeout=PATIENCE)
