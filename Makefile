@@ -60,8 +60,8 @@ MODELNET10 ?= data/modelnet10
 table-modelnet40: $(VENV)/installed  ## the paper's ModelNet40 table: days on 2 cores, resumable; MODELNET40=a prepared store, or the folder of its files
 	$(BIN)/python -m experiments modelnet40 --runs $(RUNS) --modelnet40 $(MODELNET40)
 
-table-modelnet10: $(VENV)/installed  ## ModelNet10: hours; resumes if stopped; MODELNET10=FOLDER of its h5 files
-	$(BIN)/python -m experiments modelnet10 --runs $(RUNS) --modelnet10 $(MODELNET10)
+table-modelnet10: $(VENV)/installed  ## ModelNet10, from the weights of ModelNet40: an hour; resumes if stopped; MODELNET10=, MODELNET40= stores or folders of h5 files
+	$(BIN)/python -m experiments modelnet10 --runs $(RUNS) --modelnet10 $(MODELNET10) --modelnet40 $(MODELNET40)
 
 table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three seeds each: hours; resumes if stopped
 	$(BIN)/python -m experiments ablation --runs $(RUNS)

@@ -18,6 +18,7 @@ from point2node.core.errors import InputError
 from point2node.inference.labeller import Options
 
 TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "features", "adapt", "clicks")
+SHAPES = {"modelnet40": ("modelnet40",), "modelnet10": ("modelnet10", "modelnet40"), "peers": ("modelnet10",)}
 ON_REAL_ROOMS = ("real_rooms", "features", "adapt")
 
 
@@ -41,10 +42,10 @@ def main() -> None:
     given = parser.parse_args()
     if given.table in ON_REAL_ROOMS and given.real is None:
         parser.error(f"{given.table} needs --real, the folder of real labelled rooms")
-    shapes = {"modelnet40": "modelnet40", "modelnet10": "modelnet10", "peers": "modelnet10"}.get(given.table)
-    data = None if shapes is None else getattr(given, shapes)
-    if shapes is not None and not (data and data.is_dir()):
-        parser.error(f"{given.table} needs --{shapes}, a prepared store or the folder of its files; found {data}")
+    data = [getattr(given, shapes) for shapes in SHAPES.get(given.table, ())]
+    for shapes, folder in zip(SHAPES.get(given.table, ()), data, strict=True):
+        if not (folder and folder.is_dir()):
+            parser.error(f"{given.table} needs --{shapes}, a prepared store or the folder of its files; found {folder}")
     try:
         table = import_module(f"experiments.{given.table}")
         if given.table == "real_rooms":
@@ -57,7 +58,7 @@ def main() -> None:
         elif given.table == "adapt":
             table.make_table(given.weights, given.real, given.runs / given.table, given.minutes)
         else:
-            table.make_table(given.runs / given.table, data)
+            table.make_table(given.runs / given.table, *data)
     except InputError as error:
         parser.error(str(error))
     except subprocess.CalledProcessError as error:  # the command has said itself what stopped it

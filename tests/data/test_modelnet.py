@@ -30,6 +30,14 @@ def test_lists_with_windows_separators_and_line_ends_are_read(tmp_path):
     assert len(read_all(find_modelnet(tmp_path))["test"].content) == 3
 
 
+def test_shapes_to_validate_on_may_have_a_list_of_their_own(tmp_path):
+    write_modelnet_h5(tmp_path)
+    (tmp_path / "val_files.txt").write_text("ply_data_train1.h5\n")
+    (tmp_path / "train_files.txt").write_text("ply_data_train0.h5\n")
+    scenes = read_all(find_modelnet(tmp_path))
+    assert {name: len(scene.content) for name, scene in scenes.items()} == {"train": 5, "val": 4, "test": 3}
+
+
 @pytest.mark.parametrize(("classes", "up"), [(40, "y"), (10, "z")])
 def test_the_up_axis_is_stated_and_can_be_set(tmp_path, classes, up):
     write_modelnet_h5(tmp_path, classes=[f"class{n}" for n in range(classes)])

@@ -11,7 +11,7 @@ from point2node.core.errors import InputError
 from point2node.data.modelnet_shapes import SAMPLED_POINTS, ShapeFile, read_h5, read_off, read_texts
 from point2node.data.sources import Dataset, Scene, Source, existing_root, read_text, visible_files, visible_folders
 
-SPLITS = ("train", "test")
+SPLITS = ("train", "val", "test")
 RESAMPLED = ("modelnet40", "modelnet10")  # one folder of texts comes with the lists of both
 MODELNET40_CLASSES = 40
 SHAPES_IN_PART = 100  # a few seconds of work
