@@ -180,10 +180,13 @@ PIECES: Mapping[str, tuple[Style[Piece], ...]] = MappingProxyType(
         ),
         "low_cupboard": (Style("clutter/chest", home_items.chest),),
         "television_stand": (Style("clutter/television_stand", home_items.television_stand),),
-        "kitchen_units": (Style("clutter/kitchen_units", home_items.kitchen_units),),
+        "kitchen_units": (
+            Style("clutter/kitchen_units", home_items.kitchen_units),
+            Style("clutter/fitted_kitchen", home_items.fitted_kitchen, 1.5),
+        ),
         "kitchen_machine": (
-            Style("clutter/cooker", home_items.cooker, 1.5),
-            Style("clutter/refrigerator", floor_items.refrigerator),
+            Style("clutter/cooker", home_items.cooker),
+            Style("clutter/refrigerator", floor_items.refrigerator, 1.5),
         ),
         "bathroom": (
             Style("clutter/toilet", home_items.toilet),

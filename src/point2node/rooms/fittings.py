@@ -27,6 +27,7 @@ def start_room(
     windows: int = 1,
     height: float = 0.0,
     structure: float = 1.0,
+    curtains: float = 0.3,
 ) -> Room:
     """An empty room with its structure, at least one door if one fits, and windows on one or two walls.
 
@@ -34,6 +35,7 @@ def start_room(
         doors, windows: how many are tried.
         height: of the ceiling; drawn if 0.
         structure: factor on how often there are columns and beams; homes have fewer.
+        curtains: probability that the windows have them.
     """
     rise = float(rng.uniform(0.4, 1.6)) if rng.uniform() < SLOPED else 0.0
     room = Room(outline, height or _draw_height(rng), styles, rng, rise)
@@ -47,7 +49,7 @@ def start_room(
     if not rise:
         _add_structure(room, structure)
     outer = sorted(room.walls, key=lambda wall: -wall.length)[rng.integers(min(2, len(room.walls)))]
-    curtained = bool(rng.uniform() < 0.3)
+    curtained = bool(rng.uniform() < curtains)
     for _ in range(windows):
         wall = outer if rng.uniform() < 0.85 else room.random_wall()
         opening = room.pick_opening("window", wall)

@@ -87,8 +87,8 @@ SCANNERS: Mapping[str, Scanner] = MappingProxyType(
         # a depth camera in the hand, fused while walking: bumps, holes, drift, few ceilings
         "handheld": Scanner(
             ray_step=0.8,
-            positions=(4, 12),
-            area_each=1.4,
+            positions=(2, 12),
+            area_each=1.8,
             eye_height=(1.1, 1.65),
             range_noise=(0.0006, 0.002),
             pose_error=0.002,

@@ -90,14 +90,19 @@ def water_cooler(rng: Generator) -> Piece:
 
 
 def refrigerator(rng: Generator) -> Piece:
-    """A refrigerator, small or tall."""
-    body, width, height = metal(rng), rng.uniform(0.5, 0.7), rng.choice([rng.uniform(0.8, 0.9), rng.uniform(1.5, 1.85)])
-    parts = [
-        box((width, 0.6, height), (0, 0, 0), body),
-        box((width - 0.01, 0.03, height * 0.62), (0, -0.315, 0.05), body),
-    ]
-    parts.append(box((0.03, 0.04, 0.35), (width / 2 - 0.08, -0.35, height * 0.35), metal(rng)))
-    return piece("clutter", parts, [Top((-width / 2, -0.3), (width / 2, 0.3), height)])
+    """A refrigerator, small or tall, its freezer above, below or beside."""
+    body, handle, depth = metal(rng), metal(rng), rng.uniform(0.55, 0.78)
+    tall = rng.uniform() < 0.65
+    width, height = rng.uniform(0.5, 0.95 if tall else 0.65), rng.uniform(*((1.4, 1.95) if tall else (0.8, 0.9)))
+    parts, share = [box((width, depth, height), (0, 0, 0), body)], rng.uniform(0.25, 0.75)
+    if width > 0.8:
+        fronts = [(-0.25 * width, 0.05, width / 2, height - 0.06), (0.25 * width, 0.05, width / 2, height - 0.06)]
+    else:
+        fronts = [(0.0, 0.05, width, share * height - 0.05), (0.0, share * height, width, (1 - share) * height)]
+    for x, bottom, wide, high in fronts:
+        parts.append(box((wide - 0.01, 0.04, high - 0.01), (x, -depth / 2 - 0.02, bottom), body))
+        parts.append(box((0.03, 0.04, high * 0.5), (x + wide * 0.4, -depth / 2 - 0.06, bottom + high * 0.2), handle))
+    return piece("clutter", parts, [Top((-width / 2, -depth / 2), (width / 2, depth / 2), height)])
 
 
 def crates(rng: Generator) -> Piece:

@@ -26,10 +26,13 @@ def bed(rng: Generator) -> Piece:
         parts.append(box((width, length, 0.1), (0, 0, top - thick - 0.1), frame))
         corners = [(x * (width / 2 - 0.05), y * (length / 2 - 0.05)) for x in (-1, 1) for y in (-1, 1)]
         parts += [box((0.06, 0.06, top - thick - 0.1), (*corner, 0), frame) for corner in corners]
-    if rng.uniform() < 0.75:
-        parts.append(
-            pad(rng, (width + 0.06, 0.07, rng.uniform(0.7, 1.2)), (0, length / 2 + 0.04, 0.05), frame, hard=0.6)
-        )
+    if rng.uniform() < 0.8:
+        # a board as wide as the bed, or a panel that covers the wall behind it
+        panel = rng.uniform() < 0.4
+        size = (width + (rng.uniform(0.1, 1.0) if panel else 0.06), rng.uniform(0.04, 0.1), rng.uniform(0.7, 1.2))
+        if panel:
+            size = (size[0], size[1], rng.uniform(0.9, 1.6))
+        parts.append(pad(rng, size, (0, length / 2 + 0.01 + size[1] / 2, 0.05), frame, hard=0.6))
     reach = length * rng.uniform(0.4, 0.8)
     size = (width + rng.uniform(0.0, 0.1), reach, rng.uniform(0.08, 0.16))
     parts.append(cushion(size, (0, -length / 2 + reach / 2, top - 0.06), cover, 6))
@@ -72,6 +75,27 @@ def kitchen_units(rng: Generator) -> Piece:
     if rng.uniform() < 0.5:
         parts.append(box((0.56, 0.5, 0.008), (-x, 0, height), plastic(rng)))
     return piece("clutter", parts, [Top((-width / 2, -depth / 2), (width / 2, depth / 2), height)])
+
+
+def fitted_kitchen(rng: Generator) -> Piece:
+    """Units with a row of cupboards above them, at times a gap for a hood, and a tall cupboard at one end."""
+    units = kitchen_units(rng)
+    (left, _, _), (right, back, _) = units.extent
+    front, bottom = furniture_finish(rng), units.tops[0].height + rng.uniform(0.42, 0.62)
+    depth, height = rng.uniform(0.28, 0.4), rng.uniform(0.45, 0.9)
+    start, parts = left, [units.surfaces]
+    while right - start > 0.3:
+        width = min(rng.uniform(0.4, 1.2), right - start)
+        if rng.uniform() < 0.85:
+            row, _ = cupboard(rng, front, width - 0.01, depth, height)
+            parts += [part.moved((start + width / 2, back - depth / 2, bottom)) for part in row]
+        start += width
+    if rng.uniform() < 0.45:
+        width, deep = rng.uniform(0.5, 0.75), rng.uniform(0.55, 0.68)
+        tall, _ = cupboard(rng, front, width, deep, bottom + height)
+        x = right + width / 2 if rng.uniform() < 0.5 else left - width / 2
+        parts += [part.moved((x, back - deep / 2, 0)) for part in tall]
+    return piece("clutter", parts, units.tops)
 
 
 def cooker(rng: Generator) -> Piece:

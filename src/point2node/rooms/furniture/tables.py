@@ -129,10 +129,11 @@ def low_table(rng: Generator) -> Piece:
 
 
 def side_table(rng: Generator) -> Piece:
-    """A small round or square top on a column, on legs or on panels, beside a seat."""
+    """A small round or square top on a column, on legs, on panels or on a closed body, beside a seat."""
     side, height, thick = rng.uniform(0.32, 0.65), rng.uniform(0.35, 0.68), rng.uniform(0.015, 0.05)
-    top, leg, form = furniture_finish(rng), _leg_finish(rng), rng.integers(3)
-    if rng.uniform() < 0.5:
+    top, leg, form = furniture_finish(rng), _leg_finish(rng), rng.integers(4)
+    round_top = rng.uniform() < 0.5
+    if round_top:
         parts = [drum(side / 2, thick, (0, 0, height - thick), top), disc(side / 2, (0, 0, height - thick), top)]
     else:
         parts = [box((side, side, thick), (0, 0, height - thick), top)]
@@ -142,6 +143,10 @@ def side_table(rng: Generator) -> Piece:
     elif form == 1:
         feet = [(x * reach, y * reach) for x in (-1, 1) for y in (-1, 1)]
         parts += [rod((*foot, 0), (foot[0] * 0.9, foot[1] * 0.9, height - thick), 0.016, leg) for foot in feet]
+    elif form == 2 and round_top:
+        parts.append(drum(side * 0.48, height - thick, (0, 0, 0), top))
+    elif form == 2:
+        parts.append(box((side * 0.98, side * 0.98, height - thick), (0, 0, 0), top))
     else:
         parts += [box((0.02, side * 0.9, height - thick), (x * side * 0.45, 0, 0), top) for x in (-1, 1)]
         parts.append(box((side * 0.9, side * 0.9, 0.02), (0, 0, height * rng.uniform(0.2, 0.5)), top))

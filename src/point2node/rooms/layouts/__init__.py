@@ -30,7 +30,7 @@ LAYOUTS: tuple[Style[Room], ...] = (
     Style("studio", studio, 0.8, held_out=True),
 )
 
-HOMES = frozenset({"living_room", "bedroom", "kitchen", "bathroom", "studio"})
+LIVED_IN = frozenset({"living_room", "bedroom", "kitchen", "bathroom", "studio", "lounge", "lobby"})
 SCANNER_SHARES: Mapping[str, tuple[float, ...]] = MappingProxyType(
-    {layout.name: SHARES_AT_HOME if layout.name in HOMES else SHARES_AT_WORK for layout in LAYOUTS}
+    {layout.name: SHARES_AT_HOME if layout.name in LIVED_IN else SHARES_AT_WORK for layout in LAYOUTS}
 )

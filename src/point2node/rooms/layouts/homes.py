@@ -19,6 +19,7 @@ from point2node.rooms.pieces import Piece, Styles
 from point2node.rooms.room import Place, Room
 
 FEW_COLUMNS = 0.25  # of those of offices
+CURTAINED = 0.5  # share of the rooms
 SIZES_TRIED = 4  # of what a room is named after
 
 
@@ -108,7 +109,7 @@ def _start(
     doors: tuple[int, int],
     windows: tuple[int, int],
 ) -> Room:
-    """An empty room as homes have them: lower, with few columns."""
+    """An empty room as homes have them: lower, with few columns and more curtains."""
     return start_room(
         rng,
         styles,
@@ -117,6 +118,7 @@ def _start(
         windows=int(rng.integers(*windows)),
         height=float(np.clip(rng.normal(2.5, 0.15), 2.25, 3.3)),
         structure=FEW_COLUMNS,
+        curtains=CURTAINED,
     )
 
 
