@@ -46,7 +46,10 @@ def make_table(runs: Path, modelnet10: Path, modelnet40: Path) -> None:
     told = (f"{result['trained_steps']:,}", f"{hours:.2f}", f"{card.training:,}")
     rows = [
         (name, *cost, f"{scored['units']:,}", str(votes), f"{100 * scores['oa']:.2f}", f"{100 * scores['macc']:.2f}")
-        for name, cost, scored in ((f"{START}, asked for ten classes", ("", "", ""), start), ("modelnet10", told, result))
+        for name, cost, scored in (
+            (f"{START}, asked for ten classes", ("", "", ""), start),
+            ("modelnet10", told, result),
+        )
         for votes, scores in ((1, scored["single_vote"]), (VOTES, scored))
     ]
     command = f"train {PRESET} {' '.join(WORDS)} start={START}"

@@ -59,7 +59,7 @@ def test_settings_replace_what_they_name_and_nothing_else():
 
 def test_hand_held_scans_lack_most_of_the_ceiling():
     share = {
-        name: np.mean([(cloud.labels == CEILING).sum() / (cloud.labels == FLOOR).sum() for cloud in rooms(name)])
+        name: np.mean([(cloud.labels == CEILING).sum() / (cloud.labels == FLOOR).sum() for cloud in rooms(name, 12)])
         for name in ("panoramic", "handheld")
     }
     assert share["handheld"] < 0.4 * share["panoramic"]

@@ -4,11 +4,14 @@ import json
 import subprocess
 import sys
 
+import h5py
+import numpy as np
 import pytest
 
 import experiments.running
 from experiments import ablation, modelnet10, modelnet40, peers
 from experiments.peers import Task
+from point2node.weights.run_folder import RunFolder
 from tests.scenarios.stores import QUICK
 
 pytestmark = pytest.mark.slow
@@ -47,33 +50,60 @@ def test_networks_are_compared_in_one_table_and_trained_only_once(room_store, tm
     assert not any(file.exists() for file in weights)
 
 
-def test_shapes_are_trained_scored_and_calibrated_once(shape_store, tmp_path, results, monkeypatch):
-    words = (*QUICK, "classes=null", "points=512", "width=1", "validation_share=0.2", "warmup_steps=1")
-    for name, value in {
-        "SHARED": words,
-        "FIRST": (),
-        "SECOND": ("learning_rate=0.0005",),
-        "VOTES": 2,
-        "FIRST_VOTES": 2,
-    }.items():
-        monkeypatch.setattr(modelnet10, name, value)
-    modelnet10.make_table(tmp_path / "runs", shape_store)
-    rows = [line.split("|") for line in (results / "modelnet10.md").read_text().splitlines()[2:]]
+def test_fewer_classes_start_from_more_and_learn_from_both_samplings(tmp_path, results, monkeypatch):
+    forty = write_samplings(tmp_path / "forty", ["chair", "sofa", "table"], seed=1)
+    ten = write_samplings(tmp_path / "ten", ["chair", "table"], seed=2)
+    words = (*QUICK, "points=512", "width=1", "warmup_steps=1")
+    monkeypatch.setattr(modelnet10, "HOLDING_BACK", ("folds=4", "fold=0"))
+    start = tmp_path / "start"
+    held_back = (*words, "classes=null", "folds=4", "fold=0")
+    experiments.running.train_once(start, modelnet10.PRESET, held_back, forty)
+    monkeypatch.setenv("POINT2NODE_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(modelnet10, "START", str(start))
+    monkeypatch.setattr(modelnet10, "WORDS", (*words, "classes=2"))
+    monkeypatch.setattr(modelnet10, "VOTES", 2)
+    modelnet10.make_table(tmp_path / "runs", ten, forty)
     figures = json.loads((results / "modelnet10.json").read_text())["figures"]
-    first, second = (found["result"]["trained_steps"] for found in figures)  # 3 or 6: where validation was best
-    steps = [str(first), str(first + second)]
-    assert [(row[1].strip(), row[5].strip()) for row in rows] == [(step, votes) for step in steps for votes in "12"]
-    for found in figures:
-        assert found["result"]["units"] == 4
-        assert found["calibration"]["temperature"] > 0
-    files = [
-        tmp_path / "runs" / run / name
-        for run in ("first", "second")
-        for name in ("last.safetensors", "calibration.json")
-    ]
-    before = [file.stat().st_mtime_ns for file in files]
-    modelnet10.make_table(tmp_path / "runs", shape_store)
-    assert [file.stat().st_mtime_ns for file in files] == before
+    assert figures["result"]["units"] == figures["start"]["units"] == 4  # a quarter of eight shapes of each class
+    card = RunFolder(tmp_path / "runs" / "point2node-seed0").read_card()
+    assert (card.training, card.validation) == (2 * 12, 4)
+    rows = [line.split("|") for line in (results / "modelnet10.md").read_text().splitlines()[2:]]
+    assert [row[6].strip() for row in rows] == ["1", "2", "1", "2"]
+    both = tmp_path / "cache" / "modelnet10_both_samplings"
+    learned, scored = (names_in(both, split) for split in ("train", "val"))
+    assert not learned & scored
+    assert learned | scored == {f"{name}_{number:04d}" for name in ("chair", "table") for number in range(8)}
+    weights = tmp_path / "runs" / "point2node-seed0" / "calibrated.safetensors"
+    before = weights.stat().st_mtime_ns
+    modelnet10.make_table(tmp_path / "runs", ten, forty)
+    assert weights.stat().st_mtime_ns == before
+
+
+def write_samplings(root, classes, seed):
+    """Eight shapes of each class, their names alike in every folder, in an order that depends on the seed."""
+    root.mkdir()
+    rng = np.random.default_rng(seed)
+    labels = rng.permutation(np.repeat(np.arange(len(classes)), 8))
+    counts = dict.fromkeys(range(len(classes)), 0)
+    names = []
+    for label in labels.tolist():
+        names.append(f"{classes[label]}_{counts[label]:04d}")
+        counts[label] += 1
+    with h5py.File(root / "ply_data_train0.h5", "w") as file:
+        file["data"] = rng.uniform(-1, 1, (len(labels), 600, 3)).astype(np.float32)
+        file["label"] = labels[:, None].astype(np.uint8)
+        file["name"] = np.array(names, "S")
+    (root / "shape_names.txt").write_text("\n".join(classes) + "\n")
+    (root / "train_files.txt").write_text("ply_data_train0.h5\n")
+    return root
+
+
+def names_in(folder, split):
+    found = set()
+    for file in folder.glob(f"ply_data_{split}*.h5"):
+        with h5py.File(file) as opened:
+            found |= {name.decode() for name in opened["name"][:]}
+    return found
 
 
 def test_each_network_is_trained_on_everything_and_scored_by_its_twin(shape_store, tmp_path, results, monkeypatch):

@@ -30,7 +30,8 @@ LAYOUTS: tuple[Style[Room], ...] = (
     Style("studio", studio, 0.8, held_out=True),
 )
 
-LIVED_IN = frozenset({"living_room", "bedroom", "kitchen", "bathroom", "studio", "lounge", "lobby"})
+HOMES = frozenset({"living_room", "bedroom", "kitchen", "bathroom", "studio"})
+SCANNED_BY_HAND = HOMES | {"lounge", "lobby"}  # mostly
 SCANNER_SHARES: Mapping[str, tuple[float, ...]] = MappingProxyType(
-    {layout.name: SHARES_AT_HOME if layout.name in LIVED_IN else SHARES_AT_WORK for layout in LAYOUTS}
+    {layout.name: SHARES_AT_HOME if layout.name in SCANNED_BY_HAND else SHARES_AT_WORK for layout in LAYOUTS}
 )
