@@ -87,8 +87,8 @@ class Labeller(SceneLabeller):
             color: whether its colours are used.
             votes: how often each point is labelled, the scan turned otherwise each time; more is slower and steadier. 2
                 if not given, 1 with weights that were not trained on turned rooms.
-            thin: metres: one point in each cube of this edge is labelled, the others take the label of the nearest; 0
-                for every point, as the weights say if not given.
+            thin: metres: the network labels one point in each cube of this edge, the probabilities of others are
+                interpolated from the nearest three of these; 0 for every point, as the weights say if not given.
             smooth: whether probabilities are averaged over smooth surfaces; as the weights say if not given.
             norm_share: from 0 to 1: how much of the batch norms' statistics are those of the scan itself.
             memory: bytes to stay below; 60 % of what is free if not given.

@@ -163,15 +163,20 @@ def test_weights_for_shapes_do_not_label_scenes():
 
 
 @pytest.mark.parametrize("thin", [0.1, 0.5])
-def test_thinned_clouds_take_the_label_of_the_nearest_point_that_was_labelled(thin):
+def test_probabilities_of_points_that_are_thinned_away_are_interpolated_from_the_nearest_three(thin):
     cloud = room(4000)
-    labeller = height_labeller()
-    labelled = labeller.label(cloud, Options(thin=thin))
+    labelled = height_labeller().label(cloud, Options(thin=thin))
     seen = thin_out(_placed(cloud), thin)
     assert len(seen) < 4000
-    direct = by_height(cloud.xyz[:, 2] - cloud.xyz[:, 2].min())
+    probabilities = torch.nn.functional.one_hot(torch.from_numpy(by_height(cloud.xyz[seen, 2]).astype(int)), 13) * 9.0
     distances = np.linalg.norm(cloud.xyz[:, None] - cloud.xyz[None, seen], axis=-1)
-    assert (labelled.labels == direct[seen[distances.argmin(axis=1)]]).mean() > 0.995
+    nearest = np.argsort(distances, axis=1)[:, :3]
+    weights = 1 / np.maximum(np.take_along_axis(distances, nearest, axis=1), 1e-9)
+    weights /= weights.sum(axis=1, keepdims=True)
+    mean = (weights[..., None] * probabilities.softmax(dim=1).numpy()[nearest]).sum(axis=1)
+    assert (labelled.labels == mean.argmax(axis=1)).mean() > 0.995
+    assert np.median(np.abs(labelled.confidence - mean.max(axis=1))) < 1e-4
+    assert (labelled.labels[seen] == by_height(cloud.xyz[seen, 2])).mean() > 0.995
 
 
 def _placed(cloud):

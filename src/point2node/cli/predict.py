@@ -86,8 +86,8 @@ def predict(
         float | None,
         typer.Option(
             min=0.0,
-            help="Metres: label one point in each such cube, and the others like it; 0 for every point. By default as "
-            "the weights say.",
+            help="Metres: label one point in each such cube and interpolate the others; 0 for every point. By default "
+            "as the weights say.",
         ),
     ] = None,
     smooth: Annotated[

@@ -13,13 +13,13 @@ import torch
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
-from point2node.core.point_cloud import Array, PointCloud
+from point2node.core.point_cloud import PointCloud
 from point2node.core.words import COLOURS, Report, unreported
 from point2node.data.batches import Sample
 from point2node.data.features import SceneFeatures, compact_normals, surroundings_of
 from point2node.geometry.blocks import BlockRules, cut_blocks, widen
 from point2node.geometry.frames import LOOKED_AT, Placement, place
-from point2node.geometry.neighbours import k_nearest_neighbours
+from point2node.geometry.interpolation import interpolate
 from point2node.geometry.sampling import grid_sampling
 from point2node.geometry.smoothing import smooth_on_surfaces
 from point2node.geometry.surroundings import describe_surroundings
@@ -34,8 +34,16 @@ from point2node.inference.norm_statistics import (
     estimate_statistics,
     mix_statistics,
 )
-from point2node.inference.strips import Plan, cut_strips, plan_memory
-from point2node.inference.votes import BlocksOfScene, SceneInput, Votes, Voting, vote_on_scene
+from point2node.inference.strips import Demand, Plan, cut_strips, plan_memory
+from point2node.inference.votes import (
+    BlocksOfScene,
+    SceneInput,
+    Votes,
+    Voting,
+    entropy_of,
+    pieces,
+    vote_on_scene,
+)
 from point2node.inference.working import WeightsAtWork
 from point2node.models.network import Network
 
@@ -65,8 +73,8 @@ class Options:
     """How often every point is labelled; twice, at two offsets, for each. None: 2 by weights that know clouds however
     they are turned, for which the cloud is turned otherwise each time, 1 by others."""
     thin: float | None = None
-    """Metres: only one point in each cube of this edge is labelled, the others take the label of the nearest; 0 for
-    every point, None as the weights say."""
+    """Metres: the network labels one point in each cube of this edge, the probabilities of others are interpolated from
+    the nearest three of these; 0 for every point, None as the weights say."""
     smooth: bool | None = None
     """Whether probabilities are averaged over smooth surfaces; None: as the weights say."""
     memory: int | None = None
@@ -86,6 +94,10 @@ class Options:
         if self.scale is not None:
             return self.scale
         return 1.0 if cloud.unit is None else cloud.unit
+
+
+_Found = tuple[NDArray[np.int64], torch.Tensor]
+"""The numbers (M,) of some points, and their probabilities (M, classes)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,9 +145,8 @@ class SceneLabeller(WeightsAtWork):
         nodes = SAMPLES_AT_ONCE * points if options.norm_share else 0
         smooth = self._smooths(options)
         turns = self.turns(options)
-        plan = plan_memory(
-            len(cloud), len(chosen), len(self.classes), options.memory, nodes, scenes=len(turns), smooth=smooth
-        )
+        demand = Demand(len(cloud), len(chosen), len(self.classes), nodes, len(turns), smooth)
+        plan = plan_memory(demand, options.memory)
         rules = widen(self.trained.card.block_rules, placement.xyz[chosen], points)
         scenes = tuple(self.scene(turn_about_z(placement, degrees), cloud, options, name) for degrees in turns)
         network = self.network
@@ -145,7 +156,6 @@ class SceneLabeller(WeightsAtWork):
         votes = self.votes(options) // len(turns)
         question = _Question(network, scenes, votes, chosen, rules, plan)
         found = self._label(question, smooth, lambda done: report(done, len(chosen), name))
-        labels, confidence, entropy = self._spread(placement, chosen, found)
         values = np.array([one.value for one in self.classes], np.int32)
         unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
         result = LabelledCloud(
@@ -158,9 +168,12 @@ class SceneLabeller(WeightsAtWork):
             unlabelled=unlabelled,
             protocol=self._protocol(cloud, options, placement, rules),
         )
-        result.labels[placement.numbers] = values[labels]
-        result.confidence[placement.numbers] = confidence
-        result.entropy[placement.numbers] = entropy
+        for some, probabilities in self._spread(placement, chosen, found):
+            numbers = placement.numbers[some]
+            best = probabilities.max(dim=1)
+            result.labels[numbers] = values[best.indices.numpy()]
+            result.confidence[numbers] = best.values.numpy()
+            result.entropy[numbers] = entropy_of(probabilities).numpy()
         return result
 
     def scene(self, placement: Placement, cloud: PointCloud, options: Options, name: str = "cloud") -> SceneInput:
@@ -195,22 +208,17 @@ class SceneLabeller(WeightsAtWork):
             samples += draw_samples(part, rules, points, count)
         return estimate_statistics(self.network, samples)
 
-    def _label(self, question: _Question, smooth: bool, report: Callable[[int], None]) -> tuple[Array, Array, Array]:
-        """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
-        count = len(question.chosen)
-        labels = np.empty(count, np.int64)
-        confidence, entropy = np.empty(count, np.float32), np.empty(count, np.float32)
+    def _label(self, question: _Question, smooth: bool, report: Callable[[int], None]) -> Iterator[_Found]:
+        """The probabilities of the chosen points, strip by strip."""
         done = 0
         for strip, inside, parts in _strips(question.scenes, question.chosen, question.rules, question.plan):
             votes = self._vote(question, parts, _Share(done, len(inside), report))
             if smooth:
                 votes.revise(partial(_smoothed, parts[0].xyz))
-            target = strip[inside]
-            labels[target], confidence[target] = votes.labels[inside], votes.confidence[inside]
-            entropy[target] = votes.entropy[inside]
+            for piece in pieces(len(inside)):
+                yield strip[inside[piece]], votes.probabilities_of(inside[piece])
             done += len(inside)
-        report(count)
-        return labels, confidence, entropy
+        report(len(question.chosen))
 
     def _vote(self, question: _Question, parts: list[SceneInput], share: _Share) -> Votes:
         """The votes on the points of one strip, of all scenes together."""
@@ -247,16 +255,18 @@ class SceneLabeller(WeightsAtWork):
     def _smooths(self, options: Options) -> bool:
         return self.trained.card.smooth if options.smooth is None else options.smooth
 
-    def _spread(
-        self, placement: Placement, chosen: NDArray[np.int64], found: tuple[Array, Array, Array]
-    ) -> tuple[Array, Array, Array]:
-        """What was found of the chosen points, for all placed points: others take that of the nearest chosen one."""
+    def _spread(self, placement: Placement, chosen: NDArray[np.int64], found: Iterator[_Found]) -> Iterator[_Found]:
+        """The probabilities of all placed points, from those of the chosen ones."""
         if len(chosen) == len(placement.xyz):
-            return found
+            yield from found
+            return
+        known = torch.empty(len(chosen), len(self.classes))
+        for numbers, probabilities in found:
+            known[torch.from_numpy(numbers)] = probabilities
         xyz = torch.from_numpy(placement.xyz)
-        _, nearest = k_nearest_neighbours(xyz[None], xyz[torch.from_numpy(chosen)][None], 1)
-        numbers = nearest[0, :, 0].numpy()
-        return found[0][numbers], found[1][numbers], found[2][numbers]
+        everything = np.arange(len(xyz))
+        for piece, probabilities in interpolate(xyz[torch.from_numpy(chosen)], known, xyz):
+            yield everything[piece], probabilities
 
     def _protocol(self, cloud: PointCloud, options: Options, placement: Placement, rules: BlockRules) -> dict[str, Any]:
         card = self.trained.card
