@@ -96,8 +96,8 @@ class Demand:
     """Of a batch that is larger than those of labelling, if there is one."""
     scenes: int = 1
     """How many forms of the cloud, turned differently, are labelled."""
-    smooth: bool = False
-    """Whether probabilities are averaged over surfaces, which takes three copies of them."""
+    copies: int = 1
+    """How often the probabilities of a strip's points are held at a time."""
 
 
 def plan_memory(demand: Demand, limit: int | None = None) -> Plan:
@@ -109,7 +109,7 @@ def plan_memory(demand: Demand, limit: int | None = None) -> Plan:
     fixed = demand.points * kept + max(torch.get_num_threads() * NODES_AT_ONCE, demand.nodes) * PER_NODE
     if demand.chosen < demand.points:
         fixed += demand.chosen * (KNOWN_PER_POINT + 4 * demand.classes)
-    per_point = CUT_PER_POINT + 4 * (demand.classes + 1) * (4 if demand.smooth else 1)
+    per_point = CUT_PER_POINT + 4 * (demand.classes + 1) * demand.copies
     room = limit - held - fixed
     at_once = min(demand.chosen, room // per_point)
     fewest = min(demand.chosen, FEWEST_AT_ONCE)

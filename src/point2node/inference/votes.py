@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -156,6 +157,8 @@ class BlocksOfScene:
     """How they were cut."""
     tiled: bool = True
     """Whether each block is tiled to votes × its cap, as PointCNN does; otherwise only to whole groups."""
+    share: float = 1.0
+    """Of the groups of each block, how many are run, rounded up."""
 
 
 def vote_on_scene(
@@ -166,7 +169,7 @@ def vote_on_scene(
     heard: Heard = unheard,
     gathered: Votes | None = None,
 ) -> Votes:
-    """Votes on every point of the blocks, which are run in groups.
+    """Votes on the points of the blocks, which are run in groups.
 
     Args:
         network: in evaluation mode.
@@ -178,11 +181,12 @@ def vote_on_scene(
     """
     points, votes = voting.points, voting.votes
     random = np.random.default_rng([votes, points])
-    groups = (
-        group
-        for block in blocks.numbers
-        for group in voting_groups(block, points, votes, random, blocks.rules, tiled=blocks.tiled)
-    )
+
+    def groups_of(block: NDArray[np.int64]) -> NDArray[np.int64]:
+        groups = voting_groups(block, points, votes, random, blocks.rules, tiled=blocks.tiled)
+        return groups[: math.ceil(blocks.share * len(groups))]
+
+    groups = (group for block in blocks.numbers for group in groups_of(block))
     asked: list[NDArray[np.int64]] = []
 
     def makers() -> Iterator[Callable[[], Batch]]:
