@@ -35,8 +35,6 @@ class Labelled(LabelledCloud):
     labeller: Labeller
     options: Options
     """How the scan was read; ``scale`` is the one that was used."""
-    name: str
-    """The file, or "array" or "cloud"."""
     doubts: tuple[str, ...]
     """What may be wrong with the scan for these weights: no colours, an axis that is not the vertical …"""
 
@@ -114,7 +112,7 @@ class Labeller(SceneLabeller):
         options, _ = settle_scale(cloud, self, options)
         doubts = tuple(doubt.text for doubt in examine_cloud(cloud, self, options, name).doubts)
         found = self.label(cloud, options, progress or unreported, name)
-        return Labelled(**vars(found), labeller=self, options=options, name=name, doubts=doubts)
+        return Labelled(**vars(found), labeller=self, options=options, doubts=doubts)
 
 
 @overload

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from typing import Any
 
@@ -189,6 +189,8 @@ class SceneLabeller(WeightsAtWork):
             weights=self.name,
             unlabelled=unlabelled,
             protocol=self._protocol(cloud, options, placement, rules),
+            name=name,
+            settings=asdict(options),
         )
         for some, probabilities in self._spread(placement, chosen, found):
             numbers = placement.numbers[some]
