@@ -17,6 +17,7 @@ from point2node.inference.jobs import (
     MOST_TRIES,
     OUT_OF_MEMORY,
     brought_here,
+    checksum_of,
     finished_target,
     label_scan,
     look_at,
@@ -50,6 +51,11 @@ class Work:
         """The weights, ready, on the device of whichever machine this is."""
         return SceneLabeller(self.trained)
 
+    @cached_property
+    def checksum(self) -> str:
+        """Of the weights; the same for all scans."""
+        return checksum_of(self.labeller)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -75,7 +81,7 @@ def label_and_draw(
 ) -> Outcome:
     """Label one scan, unless that was done before; what there is to know goes to ``say``, what was made to ``show``."""
     start = time.monotonic()
-    request = request_of(job, work.labeller, work.options, work.auto, work.rules)
+    request = request_of(job, work.checksum, work.options, work.auto, work.rules)
     if not work.overwrite:
         done = finished_target(job, request)
         if done is not None:

@@ -52,10 +52,8 @@ class Request:
     """The rules of the output; empty for the labels as they are."""
 
 
-def request_of(
-    job: Job, labeller: SceneLabeller, options: Options, auto: bool, rules: OutputRules | None = None
-) -> Request:
-    """What is asked for."""
+def request_of(job: Job, weights: str, options: Options, auto: bool, rules: OutputRules | None = None) -> Request:
+    """What is asked for, of weights with this checksum."""
     try:
         status = job.scan.stat()
     except OSError as error:
@@ -64,7 +62,7 @@ def request_of(
         input=job.name,
         size=status.st_size,
         modified=status.st_mtime_ns,
-        weights=checksum_of(labeller),
+        weights=weights,
         options=options,
         auto=auto,
         suffix=job.target.suffix,
