@@ -180,6 +180,16 @@ def test_probabilities_of_points_that_are_thinned_away_are_interpolated_from_the
     assert (labelled.labels[seen] == by_height(cloud.xyz[seen, 2])).mean() > 0.995
 
 
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_labels_stay_with_their_points_where_no_two_share_a_cube(quality):
+    cloud = room(400)
+    labelled = height_labeller(turn=180.0).label(cloud, Options(thin=0.001, quality=quality))
+    assert len(thin_out(_placed(cloud), 0.001)) == 400
+    sure = labelled.confidence > 0.9  # others are interpolated between two classes
+    assert sure.mean() > 0.3
+    assert agreement(labelled.labels[sure], cloud.xyz[sure, 2]) > 0.98
+
+
 def _placed(cloud):
     from point2node.geometry.frames import place
 

@@ -280,8 +280,8 @@ class SceneLabeller(WeightsAtWork):
 
     def _spread(self, placement: Placement, chosen: NDArray[np.int64], found: Iterator[_Found]) -> Iterator[_Found]:
         """The probabilities of all placed points, from those of the chosen ones."""
-        if len(chosen) == len(placement.xyz):
-            yield from found
+        if len(chosen) == len(placement.xyz):  # in the order of their cubes
+            yield from ((chosen[numbers], probabilities) for numbers, probabilities in found)
             return
         known = torch.empty(len(chosen), len(self.classes))
         for numbers, probabilities in found:
