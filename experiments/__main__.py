@@ -16,6 +16,7 @@ from pathlib import Path
 
 from point2node.core.errors import InputError
 from point2node.inference.labeller import Options
+from point2node.inference.looks import QUALITIES
 
 TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "features", "adapt", "clicks")
 SHAPES = {"modelnet40": ("modelnet40",), "modelnet10": ("modelnet10", "modelnet40"), "peers": ("modelnet10",)}
@@ -34,6 +35,10 @@ def main() -> None:
     parser.add_argument("--pictures", type=Path, default=Path("out/real_rooms"), help="where pictures of rooms go")
     parser.add_argument("--votes", type=int, help="real_rooms: as for predict")
     parser.add_argument("--thin", type=float, help="real_rooms: as for predict")
+    parser.add_argument("--quality", choices=QUALITIES, help="real_rooms: as for predict")
+    parser.add_argument(
+        "--store", type=Path, help="real_rooms: a prepared store of generated rooms, scored next to them"
+    )
     parser.add_argument("--smooth", action=argparse.BooleanOptionalAction, help="real_rooms: as for predict")
     parser.add_argument(
         "--minutes", type=float, help="adapt: train this long for each scanner kind; not at all if not given"
@@ -49,8 +54,8 @@ def main() -> None:
     try:
         table = import_module(f"experiments.{given.table}")
         if given.table == "real_rooms":
-            options = Options(votes=given.votes, thin=given.thin, smooth=given.smooth)
-            table.make_table(given.weights, given.real, given.pictures, options)
+            options = Options(votes=given.votes, thin=given.thin, smooth=given.smooth, quality=given.quality)
+            table.make_table(given.weights, given.real, given.pictures, options, given.store)
         elif given.table == "features":
             table.make_table(given.real)
         elif given.table == "clicks":

@@ -3,7 +3,8 @@
 ``FOLDER`` holds a class file ``classes.yaml`` and a folder for each scanner kind, with the labelled clouds of a split
 below: ``panoramic/test/*.npz``, ``handheld/test/*.ply``, coloured or not. Rooms are labelled as users' scans are, by
 ``point2node predict`` without options, unless some are given. All scores of a kind come from one confusion matrix of
-all its points.
+all its points. "Groups" is how often the network was asked: the cost, on any machine. With ``--store`` the rooms of a
+prepared store are a further kind, called generated.
 
 "mIoU, eleven" leaves out board and clutter, as the literature on training with synthetic rooms does: points that are
 truly of these two are not counted; a point of another class that is labelled as one of them is wrong. It is the mean
@@ -29,6 +30,7 @@ from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.own_files import find_own_files
+from point2node.data.store import open_store
 from point2node.evaluation.evaluate import without_nan
 from point2node.evaluation.metrics import Calibration, Counts, Labels, Scores, count_confusion, score
 from point2node.inference.jobs import checksum_of
@@ -51,6 +53,8 @@ class Kind:
     calibration: Calibration = field(default_factory=Calibration)
     rooms: dict[str, dict[str, Any]] = field(default_factory=dict)
     seconds: float = 0.0
+    groups: int = 0
+    """How many groups of points the network was asked about."""
 
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
         """The figures as JSON takes them: fractions, null for what was not there."""
@@ -58,6 +62,7 @@ class Kind:
         return {
             **figures_of(self.confusion, names, self.calibration),
             "seconds": round(self.seconds, 1),
+            "groups": self.groups,
             "points": int(self.confusion.sum()),
             "iou": scores.iou,
             "accuracy": scores.accuracy,
@@ -66,7 +71,14 @@ class Kind:
         }
 
 
-def make_table(weights: str, real: Path, pictures: Path, options: Options | None = None, split: str = "test") -> None:
+def make_table(
+    weights: str,
+    real: Path,
+    pictures: Path,
+    options: Options | None = None,
+    store: Path | None = None,
+    split: str = "test",
+) -> None:
     """Label every room of the split, score, draw, and put the figures next to those of other weights."""
     labeller = SceneLabeller(load_trained(weights))
     names = [one.name for one in labeller.classes]
@@ -78,6 +90,8 @@ def make_table(weights: str, real: Path, pictures: Path, options: Options | None
 
     folders = kind_folders(real, split)
     kinds = [label_rooms(labeller, folder, real / CLASS_FILE, split, options, draw) for folder in folders]
+    if store is not None:
+        kinds.append(label_kind(labeller, "generated", read_stored_rooms(store, split), options, draw))
     of_room = ("points_without_position", "colour", "block_side", "offsets")
     figures = {kind.name: kind.as_dict(names) for kind in kinds}
     result = {
@@ -86,7 +100,7 @@ def make_table(weights: str, real: Path, pictures: Path, options: Options | None
         "protocol": {key: value for key, value in protocol.items() if key not in of_room},
         "classes": names,
         "kinds": figures,
-        "mean": mean_of(figures),
+        "mean": mean_of({folder.name: figures[folder.name] for folder in folders}),
     }
     write_results(without_nan(result))
     print(f"pictures in {pictures}")
@@ -101,16 +115,31 @@ def label_rooms(
     told: Callable[[Kind, str, LabelledCloud, Labels], None] = lambda kind, room, labelled, truth: None,
 ) -> Kind:
     """Label and count every room of one kind and split; ``told`` hears of each."""
+    return label_kind(labeller, folder.name, read_rooms(folder, class_file, split, labeller.classes), options, told)
+
+
+def label_kind(
+    labeller: SceneLabeller,
+    name: str,
+    rooms: Iterator[tuple[str, PointCloud, Labels]],
+    options: Options | None = None,
+    told: Callable[[Kind, str, LabelledCloud, Labels], None] = lambda kind, room, labelled, truth: None,
+) -> Kind:
+    """The same for rooms that are read one after the other."""
     names = [one.name for one in labeller.classes]
-    kind = Kind(folder.name, np.zeros((len(names), len(names)), np.int64))
-    for room, cloud, truth in read_rooms(folder, class_file, split, labeller.classes):
+    kind = Kind(name, np.zeros((len(names), len(names)), np.int64))
+    asked: list[int] = []
+    counting = labeller.network.register_forward_pre_hook(lambda network, given: asked.append(len(given[0])))
+    for room, cloud, truth in rooms:
         start = time.monotonic()
         labelled = labeller.label(cloud, options, name=room)
         kind.seconds += time.monotonic() - start
+        kind.groups = sum(asked)
         add_room(kind, room, labelled, truth)
         told(kind, room, labelled, truth)
         found = kind.rooms[room]
         print(f"{kind.name}, {room}: OA {percent(found['oa'])}, mIoU {percent(found['miou'])}", flush=True)
+    counting.remove()
     return kind
 
 
@@ -152,6 +181,15 @@ def read_rooms(
                 if one.value not in dataset.ignored:
                     truth[scene.content.labels == one.value] = places[one.name]
             yield scene.name.removeprefix(f"{split}/"), scene.content.with_(labels=None), truth
+
+
+def read_stored_rooms(path: Path, split: str) -> Iterator[tuple[str, PointCloud, Labels]]:
+    """The same of the scenes of a prepared store, whose classes have to be those of the weights."""
+    store = open_store(path)
+    for name in store.scenes(split):
+        cloud = store.load(name)
+        assert cloud.labels is not None
+        yield name, cloud.with_(labels=None, instance=None), store.number_labels(cloud.labels)
 
 
 def add_room(kind: Kind, room: str, labelled: LabelledCloud, truth: Labels) -> None:
@@ -212,10 +250,16 @@ def score_table(results: Sequence[dict[str, Any]]) -> str:
     for result in results:
         for name, kind in (*result["kinds"].items(), ("mean", result["mean"])):
             figures = [percent(kind[key]) for key in FIGURES]
-            cost = ["", ""] if name == "mean" else [f"{kind['points']:,}", f"{kind['seconds']:.0f}"]
+            cost = ["", "", ""]
+            if name != "mean":
+                cost = [
+                    f"{kind['points']:,}",
+                    f"{kind['groups']:,}" if "groups" in kind else "",
+                    f"{kind['seconds']:.0f}",
+                ]
             rows.append([_named(result), name, *figures, *cost])
     return markdown_table(
-        ["weights", "scanner", *(f"{name}, %" for name in FIGURES.values()), "points", "seconds"], rows
+        ["weights", "scanner", *(f"{name}, %" for name in FIGURES.values()), "points", "groups", "seconds"], rows
     )
 
 
@@ -255,7 +299,8 @@ def _named(result: dict[str, Any]) -> str:
     protocol = result["protocol"]
     thin = f", {100 * protocol['thin']:g} cm" if protocol["thin"] else ""
     votes = f", {protocol['votes']} votes" if protocol["votes"] > 1 else ""
-    return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * protocol['smooth']}{thin}{votes})"
+    often = f", {protocol['quality']}" if "quality" in protocol else votes
+    return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * protocol['smooth']}{thin}{often})"
 
 
 def percent(value: float | None) -> str:

@@ -65,6 +65,13 @@ def test_every_option_arrives(labeller, cloud):
     assert (done == total < len(cloud), name) == (True, "cloud")
 
 
+def test_quality_arrives_and_is_refused_next_to_votes(labeller, cloud):
+    fast = labeller(cloud, quality="fast")
+    assert (fast.options.quality, fast.protocol["quality"], fast.protocol["looks"]) == ("fast", "fast", 1)
+    with pytest.raises(InputError, match="votes: expected no quality"):
+        labeller(cloud, quality="best", votes=2)
+
+
 def test_a_scan_in_millimetres_is_taken_as_one(labeller, labelled, cloud):
     large = labeller(cloud.with_(xyz=1000 * cloud.xyz))
     assert large.options.scale == 0.001

@@ -18,6 +18,7 @@ from point2node.inference.classifier import ShapeClassifier
 from point2node.inference.explainer import Explainer, PointExplanation
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.looks import Quality
 from point2node.inference.scan_check import examine_cloud, settle_scale
 from point2node.inference.working import Given, as_device, fetch_trained, open_given
 from point2node.models.pretrained import HubOptions
@@ -34,8 +35,6 @@ class Labelled(LabelledCloud):
     labeller: Labeller
     options: Options
     """How the scan was read; ``scale`` is the one that was used."""
-    name: str
-    """The file, or "array" or "cloud"."""
     doubts: tuple[str, ...]
     """What may be wrong with the scan for these weights: no colours, an axis that is not the vertical …"""
 
@@ -71,6 +70,7 @@ class Labeller(SceneLabeller):
         color: bool = True,
         votes: int | None = None,
         thin: float | None = None,
+        quality: Quality | None = None,
         smooth: bool | None = None,
         norm_share: float = 0.0,
         memory: float | None = None,
@@ -85,22 +85,34 @@ class Labeller(SceneLabeller):
                 scan is a room.
             up: the axis that points upwards: x, y or z, or with a minus before it.
             color: whether its colours are used.
-            votes: how often each point is labelled, the scan turned otherwise each time; more is slower and steadier. 2
-                if not given, 1 with weights that were not trained on turned rooms.
-            thin: metres: one point in each cube of this edge is labelled, the others take the label of the nearest; 0
-                for every point, as the weights say if not given.
+            votes: how often each point is labelled, the scan turned otherwise each time; more is slower and steadier.
+                As ``quality`` says if not given.
+            thin: metres: the network labels one point in each cube of this edge, the probabilities of others are
+                interpolated from the nearest three of these; 0 for every point, as the weights say if not given.
+            quality: "fast": one look at the scan; "balanced", the default: further looks at blocks that are
+                unsure after it; "best": all looks at every point.
             smooth: whether probabilities are averaged over smooth surfaces; as the weights say if not given.
             norm_share: from 0 to 1: how much of the batch norms' statistics are those of the scan itself.
             memory: bytes to stay below; 60 % of what is free if not given.
             progress: called with how many points are labelled, how many there are, and the name of the scan.
         """
         limit = None if memory is None else int(memory)
-        options = Options(scale, up, color, votes, thin, smooth, limit, norm_share)
+        options = Options(
+            scale=scale,
+            up=up,
+            color=color,
+            votes=votes,
+            thin=thin,
+            quality=quality,
+            smooth=smooth,
+            memory=limit,
+            norm_share=norm_share,
+        )
         cloud, name = open_given(scan, limit)
         options, _ = settle_scale(cloud, self, options)
         doubts = tuple(doubt.text for doubt in examine_cloud(cloud, self, options, name).doubts)
         found = self.label(cloud, options, progress or unreported, name)
-        return Labelled(**vars(found), labeller=self, options=options, name=name, doubts=doubts)
+        return Labelled(**vars(found), labeller=self, options=options, doubts=doubts)
 
 
 @overload

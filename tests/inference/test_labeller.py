@@ -10,7 +10,8 @@ from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.geometry.frames import UPWARDS, place
-from point2node.inference.labeller import TURNS, Options, SceneLabeller, thin_out, turn_about_z
+from point2node.inference.labeller import Options, SceneLabeller, thin_out, turn_about_z
+from point2node.inference.looks import QUALITIES, TURNS
 from point2node.inference.strips import Plan
 from point2node.weights.trained import Trained
 from tests.inference.labellers import STEP, HeightNetwork, card, height_labeller, real_labeller
@@ -163,15 +164,30 @@ def test_weights_for_shapes_do_not_label_scenes():
 
 
 @pytest.mark.parametrize("thin", [0.1, 0.5])
-def test_thinned_clouds_take_the_label_of_the_nearest_point_that_was_labelled(thin):
+def test_probabilities_of_points_that_are_thinned_away_are_interpolated_from_the_nearest_three(thin):
     cloud = room(4000)
-    labeller = height_labeller()
-    labelled = labeller.label(cloud, Options(thin=thin))
+    labelled = height_labeller().label(cloud, Options(thin=thin, quality="best"))
     seen = thin_out(_placed(cloud), thin)
     assert len(seen) < 4000
-    direct = by_height(cloud.xyz[:, 2] - cloud.xyz[:, 2].min())
+    probabilities = torch.nn.functional.one_hot(torch.from_numpy(by_height(cloud.xyz[seen, 2]).astype(int)), 13) * 9.0
     distances = np.linalg.norm(cloud.xyz[:, None] - cloud.xyz[None, seen], axis=-1)
-    assert (labelled.labels == direct[seen[distances.argmin(axis=1)]]).mean() > 0.995
+    nearest = np.argsort(distances, axis=1)[:, :3]
+    weights = 1 / np.maximum(np.take_along_axis(distances, nearest, axis=1), 1e-9)
+    weights /= weights.sum(axis=1, keepdims=True)
+    mean = (weights[..., None] * probabilities.softmax(dim=1).numpy()[nearest]).sum(axis=1)
+    assert (labelled.labels == mean.argmax(axis=1)).mean() > 0.995
+    assert np.median(np.abs(labelled.confidence - mean.max(axis=1))) < 1e-4
+    assert (labelled.labels[seen] == by_height(cloud.xyz[seen, 2])).mean() > 0.995
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_labels_stay_with_their_points_where_no_two_share_a_cube(quality):
+    cloud = room(400)
+    labelled = height_labeller(turn=180.0).label(cloud, Options(thin=0.001, quality=quality))
+    assert len(thin_out(_placed(cloud), 0.001)) == 400
+    sure = labelled.confidence > 0.9  # others are interpolated between two classes
+    assert sure.mean() > 0.3
+    assert agreement(labelled.labels[sure], cloud.xyz[sure, 2]) > 0.98
 
 
 def _placed(cloud):
@@ -193,7 +209,7 @@ def test_more_votes_look_again():
     once = labeller.label(room())
     asked = len(labeller.network.colours)
     often = labeller.label(room(), Options(votes=3))
-    assert len(labeller.network.colours) - asked > 2 * asked
+    assert len(labeller.network.colours) - asked > 4 * asked  # and everywhere, at two offsets
     assert np.array_equal(once.labels, often.labels)
 
 
@@ -201,21 +217,24 @@ def test_weights_that_know_turned_clouds_are_asked_about_a_turned_one_each_time(
     cloud = room(6000, extent=(30.0, 6.0, 2.5))
     once, told = height_labeller().label(cloud), []
     labeller = height_labeller(turn=180.0)
-    often = labeller.label(cloud, report=lambda done, total, name: told.append(done))
+    often = labeller.label(cloud, Options(quality="best"), report=lambda done, total, name: told.append(done))
     assert (once.protocol["votes"], often.protocol["votes"]) == (1, 2)
-    assert labeller.turns(Options(votes=8)) == (*TURNS, *TURNS[:2])
+    assert [look.degrees for look in labeller.looks(Options(votes=8))][::2] == [*TURNS, *TURNS[:2]]
     assert np.array_equal(once.labels, often.labels)
     assert told == sorted(told)
     assert told[-1] == len(cloud)
     assert len({round(float(one), 3) for one in _directions(labeller, cloud)}) == 2
     monkeypatch.setattr("point2node.inference.labeller.plan_memory", lambda *_, **__: Plan(1200, 0, 0))
-    assert np.array_equal(height_labeller(turn=180.0).label(cloud).labels, once.labels)
+    for quality in QUALITIES:
+        labelled = height_labeller(turn=180.0).label(cloud, Options(quality=quality))
+        assert np.array_equal(labelled.labels, once.labels)
+        assert labelled.protocol["quality"] == quality
 
 
 def _directions(labeller, cloud):
     """The direction from the first to the second point in each of the scenes that are asked about."""
-    for degrees in labeller.turns(Options()):
-        xyz = labeller.scene(turn_about_z(place(cloud), degrees), cloud, Options()).xyz
+    for look in labeller.looks(Options(quality="best")):
+        xyz = labeller.scene(turn_about_z(place(cloud), look.degrees), cloud, Options()).xyz
         yield np.arctan2(*(xyz[1] - xyz[0])[:2])
 
 
@@ -272,7 +291,14 @@ def test_clouds_without_a_single_position_are_refused(cloud, message):
 
 
 @pytest.mark.parametrize(
-    ("wrong", "name"), [({"votes": 0}, "votes"), ({"thin": np.nan}, "thin"), ({"thin": -1}, "thin")]
+    ("wrong", "name"),
+    [
+        ({"votes": 0}, "votes"),
+        ({"thin": np.nan}, "thin"),
+        ({"thin": -1}, "thin"),
+        ({"quality": "good"}, "quality"),
+        ({"quality": "best", "votes": 2}, "votes"),
+    ],
 )
 def test_options_that_mean_nothing_are_refused(wrong, name):
     with pytest.raises(InputError, match=f"{name}: expected"):
@@ -367,3 +393,52 @@ def test_the_unit_that_a_cloud_states_is_used_unless_another_is_given():
     assert np.array_equal(height_labeller().label(feet).labels, height_labeller().label(cloud).labels)
     assert height_labeller().label(feet).protocol["scale"] == 0.3048
     assert height_labeller().label(feet, Options(scale=1.0)).protocol["scale"] == 1.0
+
+
+class HalfSureNetwork(HeightNetwork):
+    """Sure of every point but those beyond x = 3 m, of which it says nothing; counts the groups it is asked about."""
+
+    def forward(self, features, pyramid):
+        sure = (features[..., :1] < 0).float()
+        return super().forward(features, pyramid) * sure
+
+
+def half_sure(points=6000):
+    """A labeller, and a cloud that tells by its colour where the network knows something: below x = 3 m."""
+    labeller = SceneLabeller(Trained("half sure", HalfSureNetwork(13), card(turn=180.0, thin=0.01), "best"))
+    xyz = room(points, extent=(6.0, 3.0, 2.5)).xyz
+    xyz[:, 2] = np.where(xyz[:, 2] < 1.2, 0.1, 2.35)  # apart: between classes, nothing interpolated would be sure
+    dark = np.where(xyz[:, :1] < 3.0, 0, 255)
+    return labeller, PointCloud(xyz, rgb=np.broadcast_to(dark, (points, 3)).astype(np.uint8))
+
+
+def test_only_blocks_that_the_first_look_leaves_unsure_are_looked_at_again():
+    asked = {}
+    for quality in QUALITIES:
+        labeller, cloud = half_sure()
+        labeller.label(cloud, Options(quality=quality))
+        features = torch.cat([one.flatten(0, 1) for one in labeller.network.colours])
+        asked[quality] = [int((features[:, 0] < 0).sum()), int((features[:, 0] > 0).sum())]
+    (fast_sure, fast_unsure), (balanced_sure, balanced_unsure), (best_sure, best_unsure) = asked.values()
+    assert balanced_unsure > 2 * fast_unsure
+    assert balanced_sure < 1.8 * fast_sure  # blocks that hold points of both
+    assert best_sure > 6 * fast_sure
+    assert best_unsure > balanced_unsure
+
+
+@pytest.mark.parametrize("quality", QUALITIES)
+def test_every_quality_labels_every_point_and_gives_the_same_bits_again(quality):
+    torch.manual_seed(0)
+    labeller = real_labeller(turn=180.0, thin=0.05)
+    cloud = room(1500)
+    first, again = (labeller.label(cloud, Options(quality=quality)) for _ in range(2))
+    assert (first.confidence > 0).all()
+    assert np.array_equal(first.labels, again.labels)
+    assert np.array_equal(first.confidence, again.confidence)
+    assert np.array_equal(first.entropy, again.entropy)
+
+
+def test_with_thin_0_every_quality_asks_about_every_point():
+    for quality in QUALITIES:
+        labeller = height_labeller(thin=0.5)
+        assert all(look.share == 1 for look in labeller.looks(Options(quality=quality, thin=0.0)))

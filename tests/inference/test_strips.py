@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from point2node.core.errors import InputError
 from point2node.core.memory import free_memory
-from point2node.inference.strips import cut_strips, plan_memory
+from point2node.inference.strips import Demand, cut_strips, plan_memory
 
 
 @given(st.integers(1, 400), st.integers(1, 500), st.integers(0, 100), st.sampled_from([0.0, 1.0, 10.0]))
@@ -54,26 +54,32 @@ def held():
 
 
 def test_a_cloud_that_fits_is_labelled_at_once():
-    plan = plan_memory(1_000_000, 1_000_000, 13, held() + 20_000_000_000)
+    plan = plan_memory(Demand(1_000_000, 1_000_000, 13), held() + 20_000_000_000)
     assert plan.points_at_once == 1_000_000
     assert plan.needed < 2_000_000_000
 
 
 def test_less_memory_means_smaller_strips():
-    plans = [plan_memory(10_000_000, 10_000_000, 13, held() + size * 10**9) for size in (2, 3, 6)]
+    plans = [plan_memory(Demand(10_000_000, 10_000_000, 13), held() + size * 10**9) for size in (2, 3, 6)]
     sizes = [plan.points_at_once for plan in plans]
     assert sizes == sorted(sizes)
     assert sizes[0] < sizes[1]
     assert all(plan.needed <= plan.limit - held() + 10**8 for plan in plans)
 
 
+def test_the_probabilities_that_others_are_interpolated_from_are_planned_for():
+    limit = held() + 20_000_000_000
+    thinned, whole = (plan_memory(Demand(points, 10**6, 13), limit) for points in (10**7, 10**6))
+    assert thinned.needed - 9 * 10**6 * 64 - whole.needed >= 10**6 * 13 * 4
+
+
 def test_too_little_memory_is_refused_with_what_is_needed():
     with pytest.raises(InputError, match=r"--memory: expected at least \d+\.\d GB for 10,000,000 points, found 0.1 GB"):
-        plan_memory(10_000_000, 10_000_000, 13, 100_000_000)
+        plan_memory(Demand(10_000_000, 10_000_000, 13), 100_000_000)
 
 
 def test_by_default_a_part_of_what_is_free_is_used():
-    plan = plan_memory(1000, 1000, 13)
+    plan = plan_memory(Demand(1000, 1000, 13))
     assert plan.limit < held() + psutil.virtual_memory().available
 
 

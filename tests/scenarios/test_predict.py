@@ -204,6 +204,16 @@ def test_an_endless_number_is_refused_in_one_line(here, weights, option):
     assert "Traceback" not in result.output
 
 
+def test_quality_is_noted_in_the_sidecar_and_refused_next_to_votes(here, weights):
+    write(here / "scan.ply", small_scan())
+    result = run("predict", "scan.ply", "--weights", weights, "--quality", "fast", "--votes", "2")
+    assert result.exit_code == 2
+    assert result.stderr.strip() == "point2node: --votes: expected no --quality next to it, found both."
+    assert run("predict", "scan.ply", "--weights", weights, "--quality", "fast", "--no-report").exit_code == 0
+    note = json.loads((here / "labelled/scan_labelled.ply.classes.json").read_text())
+    assert (note["protocol"]["quality"], note["settings"]["quality"], note["input"]) == ("fast", "fast", "scan.ply")
+
+
 def test_a_file_that_no_labelling_made_is_not_overwritten(here, weights):
     write(here / "a.ply", small_scan(60))
     (here / "labelled").mkdir()

@@ -13,7 +13,9 @@ from experiments import features, real_rooms
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
 from point2node.data.class_file import read_class_file
+from point2node.inference.labeller import Options
 from tests.inference.labellers import write_real_weights
+from tests.training.stores import write_scenes
 
 NAMES = [one.name for one in S3DIS]
 KINDS = {"handheld": ("flat", "house"), "panoramic": ("office",)}
@@ -69,6 +71,18 @@ def test_figures_are_pooled_by_scanner_kind_and_rooms_are_drawn(real, weights, t
     pictures = sorted((tmp_path / "pictures").iterdir())
     assert [file.name for file in pictures] == ["handheld_flat.png", "handheld_house.png", "panoramic_office.png"]
     assert all(file.read_bytes().startswith(b"\x89PNG") for file in pictures)
+
+
+def test_generated_rooms_are_scored_next_to_real_ones_and_groups_are_counted(real, weights, tmp_path, results):
+    store = write_scenes(tmp_path / "store", {"test": ("a",)})
+    for quality in ("best", "fast"):
+        real_rooms.make_table(str(weights), real, tmp_path / "pictures", Options(quality=quality), store.path)
+    best, fast = json.loads((results / "real_rooms.json").read_text())["figures"]
+    assert [*best["kinds"]] == ["handheld", "panoramic", "generated"]
+    assert best["mean"]["oa"] == pytest.approx(np.mean([best["kinds"][kind]["oa"] for kind in KINDS]))
+    assert best["kinds"]["generated"]["points"] == len(store.load("a"))
+    assert all(kind["groups"] > fast["kinds"][name]["groups"] > 0 for name, kind in best["kinds"].items())
+    assert ", fast)" in (results / "real_rooms.md").read_text()
 
 
 def test_labels_are_those_that_users_get(real, weights, tmp_path, results):

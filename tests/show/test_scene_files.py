@@ -160,9 +160,17 @@ def test_a_cloud_that_was_just_labelled_is_shown_as_its_file_would_be(tmp_path):
         S3DIS,
         "rooms",
         protocol={"up": "y", "scale": 0.001, "votes": 1, "smooth": True},
+        name="folder/input.ply",
+        settings={"scale": 0.001, "up": "y", "color": True, "thin": None},
     )
-    here, read = scene_of(labelled, "scan"), read_scene(labelled.save(tmp_path / "scan.ply"))
+    path = labelled.save(tmp_path / "scan.ply")
+    truth = tmp_path / "truth.ply"
+    write(truth, labelled.cloud.with_(labels=np.array([1, 0, 2, 0, 255])))
+    here, read = scene_of(labelled, "scan", path, (truth, np.array([1, 0, 2, 0, 255]))), read_scene(path, truth)
+    assert here.truth.tolist() == read.truth.tolist() == [1, 0, 2, 0, -1]
     for name in ("xyz", "labels", "rgb", "confidence", "entropy"):
         assert np.array_equal(getattr(here, name), getattr(read, name), equal_nan=name == "xyz"), name
-    assert (here.name, here.classes, here.scale, here.remarks) == (read.name, read.classes, read.scale, read.remarks)
-    assert here.notes == {key: value for key, value in read.notes.items() if key not in ("labelled file", "input")}
+    assert (here.name, here.classes, here.scale) == (read.name, read.classes, read.scale)
+    assert here.remarks == tuple(remark for remark in read.remarks if "truth" not in remark)
+    assert here.notes == read.notes
+    assert read.notes["input"] == "input.ply"

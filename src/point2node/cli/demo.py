@@ -36,7 +36,7 @@ def demo(
     from point2node.inference.jobs import make_folder
     from point2node.inference.labeller import SceneLabeller
     from point2node.kernels.compiling import compiling_announced
-    from point2node.show.scene_files import read_scene
+    from point2node.show.scene_files import scene_of
     from point2node.show.scene_page import write_scene_page
     from point2node.show.stills import write_stills
     from point2node.weights.trained import load_trained
@@ -51,7 +51,8 @@ def demo(
         write(scan, cloud)
         labelled = SceneLabeller(trained).label(cloud, report=report, name=scan.name)
     target = labelled.save(out / "demo_room_labelled.ply")
-    scene = read_scene(target, truth)
+    assert scanned.labels is not None  # a generated room knows its truth
+    scene = scene_of(labelled, target.stem, target, (truth, scanned.labels))
     write_scene_page(scene, page)
     stills = write_stills(scene, page)
     _print_scores(scene, trained)
@@ -79,7 +80,7 @@ def _print_scores(scene: LabelledScene, trained: Trained) -> None:
     from point2node.show.scene import score_scene
 
     scored = score_scene(scene)
-    assert scored is not None  # a generated room knows its truth
+    assert scored is not None
     table = Table("class", box=box.SIMPLE_HEAD)
     for heading in ("points", "IoU"):
         table.add_column(heading, justify="right")

@@ -55,6 +55,14 @@ class Format(StrEnum):
     h5 = "h5"
 
 
+class Quality(StrEnum):
+    """How much time the labels are worth."""
+
+    fast = "fast"
+    balanced = "balanced"
+    best = "best"
+
+
 class Adaptation(StrEnum):
     """What of the weights is fitted to each scan."""
 
@@ -79,15 +87,24 @@ def predict(
     up: Annotated[Up, typer.Option(help="The axis that points upwards.")] = Up.z,
     color: Annotated[bool, typer.Option(help="Use the scan's colours.")] = True,
     auto: Annotated[bool, typer.Option("--auto", help="Fix obvious problems with unit, axis and colour.")] = False,
+    quality: Annotated[
+        Quality | None,
+        typer.Option(
+            help="fast: one look at the scan; balanced: further looks where the first is unsure; best: all looks at "
+            "every point.",
+            show_default="balanced",
+        ),
+    ] = None,
     votes: Annotated[
-        int | None, typer.Option(min=1, help="How often each point is labelled; more is slower. 2 by default.")
+        int | None,
+        typer.Option(min=1, help="How often each point is labelled, in place of --quality; more is slower."),
     ] = None,
     thin: Annotated[
         float | None,
         typer.Option(
             min=0.0,
-            help="Metres: label one point in each such cube, and the others like it; 0 for every point. By default as "
-            "the weights say.",
+            help="Metres: label one point in each such cube and interpolate the others; 0 for every point. By default "
+            "as the weights say.",
         ),
     ] = None,
     smooth: Annotated[
@@ -150,7 +167,19 @@ def predict(
         raise InputError("--workers", expected="no --cluster next to it", found="both")
     limit = None if memory is None else int(memory * 1e9)
     norm_share = 0.0 if adapt is None else NORM_SHARE
-    options = Options(scale, up.value, color, votes, thin, smooth, limit, norm_share)
+    if quality is not None and votes is not None:
+        raise InputError("--votes", expected="no --quality next to it", found="both")
+    options = Options(
+        scale=scale,
+        up=up.value,
+        color=color,
+        votes=votes,
+        thin=thin,
+        quality=None if quality is None else quality.value,
+        smooth=smooth,
+        memory=limit,
+        norm_share=norm_share,
+    )
     folder = place_of(out)
     jobs = find_jobs(scans, folder, None if format is None else f".{format.value}")
     part = None if shard is None else read_shard(shard)

@@ -87,7 +87,14 @@ def prepare(
     if out is None:
         raise InputError("--out", expected="the folder of the store", found="none")
     with refusals_named(root or out):
-        found = _find(dataset, root, out=out, repairs=repairs, classes=classes, seed=seed, rooms=rooms, up=up)
+        if dataset is Kind.rooms:
+            found = _list_rooms(root, rooms or ROOMS, seed)
+        elif root is None:
+            raise InputError("ROOT", expected=f"the folder of {dataset.value}", found="none")
+        elif dataset is Kind.folder:
+            found = _find_folder(root, out, classes, seed)
+        else:
+            found = _find_release(dataset, root, repairs, up)
     try:
         with progress("preparing") as report, refusals_named(out):
             prepared = prepare_store(found, out, workers=workers, skip_damaged=skip_damaged, wait=False, report=report)
@@ -116,25 +123,17 @@ def _refuse_strangers(kind: Kind, given: dict[str, object]) -> None:
             raise InputError(option, expected=f"{BELONGS_TO[option].value}, which it is for", found=kind.value)
 
 
-def _find(
-    kind: Kind,
-    root: Path | None,
-    *,
-    out: Path,
-    repairs: Path | None,
-    classes: Path | None,
-    seed: int,
-    rooms: int | None,
-    up: str | None,
-) -> Dataset:
-    if kind is Kind.rooms:
-        from point2node.data.generated import list_rooms
+def _list_rooms(root: Path | None, rooms: int, seed: int) -> Dataset:
+    """Rooms that are generated."""
+    from point2node.data.generated import list_rooms
 
-        if root is not None:
-            raise InputError("ROOT", expected="none for 'rooms'", found=str(root), remedy="Use --out for the store.")
-        return list_rooms(rooms or ROOMS, seed)
-    if root is None:
-        raise InputError("ROOT", expected=f"the folder of {kind.value}", found="none")
+    if root is not None:
+        raise InputError("ROOT", expected="none for 'rooms'", found=str(root), remedy="Use --out for the store.")
+    return list_rooms(rooms, seed)
+
+
+def _find_release(kind: Kind, root: Path, repairs: Path | None, up: str | None) -> Dataset:
+    """A published data set."""
     if kind is Kind.s3dis:
         from point2node.data.s3dis import find_s3dis
 
@@ -143,10 +142,13 @@ def _find(
         from point2node.data.scannet import find_scannet
 
         return find_scannet(root)
-    if kind is Kind.modelnet:
-        from point2node.data.modelnet import find_modelnet
+    from point2node.data.modelnet import find_modelnet
 
-        return find_modelnet(root, up)
+    return find_modelnet(root, up)
+
+
+def _find_folder(root: Path, out: Path, classes: Path | None, seed: int) -> Dataset:
+    """Somebody's own clouds."""
     from point2node.data.own_files import find_own_files, split_pattern
 
     # its arrays would be taken for clouds the next time

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from point2node.core.errors import InputError, is_interruption
 from point2node.core.memory import memory_limit, memory_limited, ran_out_of_memory
-from point2node.core.point_cloud import PointCloud
 from point2node.core.words import Report, as_text, unreported
 from point2node.inference.jobs import (
     MOST_TRIES,
     OUT_OF_MEMORY,
     brought_here,
+    checksum_of,
     finished_target,
     label_scan,
     look_at,
@@ -51,6 +51,11 @@ class Work:
         """The weights, ready, on the device of whichever machine this is."""
         return SceneLabeller(self.trained)
 
+    @cached_property
+    def checksum(self) -> str:
+        """Of the weights; the same for all scans."""
+        return checksum_of(self.labeller)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -76,7 +81,7 @@ def label_and_draw(
 ) -> Outcome:
     """Label one scan, unless that was done before; what there is to know goes to ``say``, what was made to ``show``."""
     start = time.monotonic()
-    request = request_of(job, work.labeller, work.options, work.auto, work.rules)
+    request = request_of(job, work.checksum, work.options, work.auto, work.rules)
     if not work.overwrite:
         done = finished_target(job, request)
         if done is not None:
@@ -86,24 +91,24 @@ def label_and_draw(
             return Outcome(done.name)
         refuse_foreign(job)
     with brought_here(job) as here:
-        cloud, card, chosen, fixes = look_at(here, work.labeller, work.options, work.auto)
-        say(f"{job.scan}: {card}")
-        fixed = [f"fixed: {fix}" for fix in fixes]
-        doubts = [str(doubt) for doubt in card.doubts]
+        scan = look_at(here, work.labeller, work.options, work.auto)
+        say(f"{job.scan}: {scan.card}")
+        fixed = [f"fixed: {fix}" for fix in scan.fixes]
+        doubts = [str(doubt) for doubt in scan.card.doubts]
         for line in (*fixed, *(f"note: {doubt}" for doubt in doubts)):
             say(line)
         start_labelling = time.monotonic()
         with watch() as report:
-            target, labelled = label_scan(here, cloud, work.labeller, chosen, request, report, work.rules)
+            target, labelled = label_scan(here, scan, work.labeller, request, report, work.rules)
         seconds = time.monotonic() - start_labelling
         if target.suffix != here.target.suffix:
             say(f"note: {here.target.suffix} cannot hold these points and labels; written as {target.suffix}")
-        elif rounding := rounding_of(target, cloud):
+        elif rounding := rounding_of(target, scan.cloud):
             say(f"note: {target.suffix} holds coordinates in steps: they are up to {rounding:g} off")
         written = job.target.with_name(target.name)
         show(f"{written}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
         if work.report:
-            _draw(target, labelled.as_cloud())
+            _draw(target, labelled)
             show(f"open {written.with_suffix('.html')}")
     return Outcome(
         written.name,
@@ -158,14 +163,14 @@ def _unwatched() -> Iterator[Report]:
     yield unreported
 
 
-def _draw(target: Path, cloud: PointCloud | None = None) -> Path:
+def _draw(target: Path, labelled: LabelledCloud | None = None) -> Path:
     """The page and the stills of a labelled scan, which is read again if it is not at hand."""
-    from point2node.show.scene_files import read_scene
+    from point2node.show.scene_files import read_scene, scene_of
     from point2node.show.scene_page import write_scene_page
     from point2node.show.stills import write_stills
 
     page = target.with_suffix(".html")
-    scene = read_scene(target, cloud=cloud)
+    scene = read_scene(target) if labelled is None else scene_of(labelled, target.stem, target)
     write_scene_page(scene, page)
     write_stills(scene, page)
     return page

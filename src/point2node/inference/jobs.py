@@ -52,10 +52,8 @@ class Request:
     """The rules of the output; empty for the labels as they are."""
 
 
-def request_of(
-    job: Job, labeller: SceneLabeller, options: Options, auto: bool, rules: OutputRules | None = None
-) -> Request:
-    """What is asked for."""
+def request_of(job: Job, weights: str, options: Options, auto: bool, rules: OutputRules | None = None) -> Request:
+    """What is asked for, of weights with this checksum."""
     try:
         status = job.scan.stat()
     except OSError as error:
@@ -64,7 +62,7 @@ def request_of(
         input=job.name,
         size=status.st_size,
         modified=status.st_mtime_ns,
-        weights=checksum_of(labeller),
+        weights=weights,
         options=options,
         auto=auto,
         suffix=job.target.suffix,
@@ -127,10 +125,20 @@ def _send_results(results: Path, folder: RemotePath) -> None:
         (folder / path.name).send(path)
 
 
-def look_at(
-    job: Job, labeller: SceneLabeller, options: Options, auto: bool
-) -> tuple[PointCloud, InputCard, Options, list[str]]:
-    """The scan, its card, the options with its unit and with what ``auto`` fixed, and what was done."""
+@dataclass(frozen=True, eq=False)
+class LookedAt:
+    """A scan that was read and examined."""
+
+    cloud: PointCloud
+    card: InputCard
+    options: Options
+    """Those given, with the scan's unit and with what was fixed."""
+    fixes: tuple[str, ...]
+    """What was done to them."""
+
+
+def look_at(job: Job, labeller: SceneLabeller, options: Options, auto: bool) -> LookedAt:
+    """Read the scan and examine it; with ``auto``, fix what is obvious."""
     assert isinstance(job.scan, Path)
     with memory_limited(options.memory):
         cloud = read(job.scan)
@@ -145,14 +153,13 @@ def look_at(
         fixes += more
         card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
         auto = len(fixes) < MOST_FIXES
-    return cloud, card, options, fixes
+    return LookedAt(cloud, card, options, tuple(fixes))
 
 
 def label_scan(
     job: Job,
-    cloud: PointCloud,
+    scan: LookedAt,
     labeller: SceneLabeller,
-    options: Options,
     request: Request,
     report: Report,
     rules: OutputRules | None = None,
@@ -160,13 +167,12 @@ def label_scan(
     """Label the scan and write the result, by the rules if any; returns the file it is in."""
     assert isinstance(job.target, Path)
     if rules is not None:
-        rules.check(cloud, options.up, str(job.scan))
-    labelled = labeller.label(cloud, options, report, job.name)
+        rules.check(scan.cloud, scan.options.up, str(job.scan))
+    labelled = labeller.label(scan.cloud, scan.options, report, job.name)
     if rules is not None:
         labelled = rules.apply(labelled)
     make_folder(job.target.parent)
-    further = {"input": job.name, "settings": flat(options), "request": _as_note(request)}
-    return write_labelled(job.target, labelled, further), labelled
+    return write_labelled(job.target, labelled, {"request": _as_note(request)}), labelled
 
 
 @contextmanager
@@ -212,11 +218,6 @@ def make_folder(folder: Path) -> None:
             pass
     except OSError as error:
         raise InputError(folder, expected="a folder that can be written", found=reason(error)) from error
-
-
-def flat(options: Options) -> dict[str, Any]:
-    """The options as files state them."""
-    return asdict(options)
 
 
 def checksum_of(labeller: SceneLabeller) -> str:

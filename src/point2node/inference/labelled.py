@@ -15,6 +15,7 @@ from point2node._version import __version__
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.core.words import as_text
 from point2node.core.writing import replacing
 from point2node.data.label_sidecar import UNFINISHED, LabelSidecar, sidecar_path
 from point2node.formats import WRITABLE, encode, read
@@ -45,6 +46,10 @@ class LabelledCloud:
     unlabelled: int = UNLABELLED
     protocol: dict[str, Any] = field(default_factory=dict)
     """How the labels were made, as flat text and numbers."""
+    name: str = ""
+    """The file that the cloud is from, or "array" or "cloud"."""
+    settings: dict[str, Any] = field(default_factory=dict)
+    """The options that were given, likewise."""
 
     def __len__(self) -> int:
         return len(self.cloud)
@@ -99,7 +104,7 @@ def write_labelled(path: Path, labelled: LabelledCloud, further: dict[str, Any] 
     Until that file is whole, one in its place says that the cloud is being written: after a kill at any moment nobody
     takes new labels for old ones, nor a labelled cloud for a file of somebody else.
     The cloud is in ``path``, or in a PLY beside it where that format cannot hold the labels. ``further`` are entries
-    for the file.
+    for the file next to what the labelled cloud says of itself.
     """
     origin = _kept_text(labelled.cloud, path.suffix.lower())
     target = path if origin or _holds_labels(path.suffix.lower(), labelled) else path.with_suffix(FALLBACK)
@@ -135,13 +140,14 @@ def describe(labelled: LabelledCloud) -> LabelSidecar:
     """What the file beside a labelled cloud says."""
     return LabelSidecar(
         point2node=__version__,
-        input="",
+        input=as_text(Path(labelled.name).name),
         weights=labelled.weights,
         classes=labelled.classes,
         unlabelled=labelled.unlabelled,
         points=len(labelled),
         counts=labelled.counts,
         protocol=labelled.protocol,
+        settings=labelled.settings,
     )
 
 

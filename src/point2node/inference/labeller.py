@@ -3,27 +3,38 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from point2node.core.errors import InputError
-from point2node.core.point_cloud import Array, PointCloud
+from point2node.core.errors import InputError, unknown_choice
+from point2node.core.point_cloud import PointCloud
 from point2node.core.words import COLOURS, Report, unreported
 from point2node.data.batches import Sample
 from point2node.data.features import SceneFeatures, compact_normals, surroundings_of
 from point2node.geometry.blocks import BlockRules, cut_blocks, widen
 from point2node.geometry.frames import LOOKED_AT, Placement, place
-from point2node.geometry.neighbours import k_nearest_neighbours
+from point2node.geometry.interpolation import interpolate
 from point2node.geometry.sampling import grid_sampling
 from point2node.geometry.smoothing import smooth_on_surfaces
 from point2node.geometry.surroundings import describe_surroundings
 from point2node.inference.labelled import UNLABELLED, LabelledCloud
+from point2node.inference.looks import (
+    DEFAULT,
+    OFFSETS,
+    QUALITIES,
+    Look,
+    Quality,
+    add_interpolated,
+    groups_asked,
+    looks_of,
+    worth_another,
+)
 from point2node.inference.norm_statistics import (
     SAMPLES,
     SAMPLES_AT_ONCE,
@@ -34,8 +45,16 @@ from point2node.inference.norm_statistics import (
     estimate_statistics,
     mix_statistics,
 )
-from point2node.inference.strips import Plan, cut_strips, plan_memory
-from point2node.inference.votes import BlocksOfScene, SceneInput, Votes, Voting, vote_on_scene
+from point2node.inference.strips import Demand, Plan, cut_strips, plan_memory
+from point2node.inference.votes import (
+    BlocksOfScene,
+    SceneInput,
+    Votes,
+    Voting,
+    entropy_of,
+    pieces,
+    vote_on_scene,
+)
 from point2node.inference.working import WeightsAtWork
 from point2node.models.network import Network
 
@@ -43,12 +62,10 @@ TALLEST = 2000.0
 """Metres between the lowest and the highest points: 1,400 m were answered with numbers, 5,500 m with NaN."""
 WIDEST = 256.0
 """Metres: the side of a square with as many points as a network takes at once; from 450 m on answers were NaN."""
-TURNS = (0.0, 30.0, 60.0, 45.0, 15.0, 75.0)
-"""Degrees by which a cloud is turned for each vote: blocks and cells then lie differently on the same walls."""
 ALL_AROUND = 180.0
 """Degrees: weights trained on samples turned by up to this know a cloud however it is turned."""
-VOTES = 2
-"""How often such weights are asked unless told otherwise."""
+MORE_COPIES = 4
+"""Of the probabilities of a strip's points, where they are smoothed or interpolated."""
 
 
 @dataclass(frozen=True)
@@ -62,23 +79,31 @@ class Options:
     color: bool = True
     """Whether the cloud's colours are used."""
     votes: int | None = None
-    """How often every point is labelled; twice, at two offsets, for each. None: 2 by weights that know clouds however
-    they are turned, for which the cloud is turned otherwise each time, 1 by others."""
+    """How often every point is labelled; twice, at two offsets, for each. By weights that know clouds however they are
+    turned, the cloud is turned otherwise each time. None: as ``quality`` says."""
     thin: float | None = None
-    """Metres: only one point in each cube of this edge is labelled, the others take the label of the nearest; 0 for
-    every point, None as the weights say."""
+    """Metres: the network labels one point in each cube of this edge, the probabilities of others are interpolated from
+    the nearest three of these; 0 for every point, None as the weights say."""
     smooth: bool | None = None
     """Whether probabilities are averaged over smooth surfaces; None: as the weights say."""
     memory: int | None = None
     """Bytes to stay below; 60 % of what is free if not given."""
     norm_share: float = 0.0
     """From 0 to 1: how much of the batch norms' statistics are those of the cloud itself."""
+    quality: Quality | None = None
+    """How much time the labels are worth (``looks``); None: balanced, unless ``votes`` are given."""
 
     def __post_init__(self) -> None:
         if self.votes is not None and self.votes < 1:
             raise InputError("votes", expected="1 or more", found=str(self.votes))
         if self.thin is not None and not (math.isfinite(self.thin) and self.thin >= 0):
             raise InputError("thin", expected="metres, 0 or more", found=str(self.thin))
+        if self.quality is not None and self.quality not in QUALITIES:
+            raise unknown_choice("quality", self.quality, QUALITIES)
+        if self.quality is not None and self.votes is not None:
+            raise InputError(
+                "votes", expected="no quality next to them, which says how often points are labelled", found="both"
+            )
         check_share(self.norm_share)
 
     def scale_of(self, cloud: PointCloud) -> float:
@@ -88,19 +113,30 @@ class Options:
         return 1.0 if cloud.unit is None else cloud.unit
 
 
+_Found = tuple[NDArray[np.int64], torch.Tensor]
+"""The numbers (M,) of some points, and their probabilities (M, classes)."""
+
+
 @dataclass(frozen=True, eq=False)
 class _Question:
     """What the network is asked about one cloud."""
 
     network: Network
-    scenes: tuple[SceneInput, ...]
-    """The placed points, turned differently in each."""
-    votes: int
-    """How often it is asked about each of the scenes."""
+    scene: Callable[[float], SceneInput]
+    """The placed points, turned by some degrees."""
+    looks: tuple[Look, ...]
     chosen: NDArray[np.int64]
     """Which of the placed points."""
     rules: BlockRules
     plan: Plan
+    smooth: bool
+    """Whether probabilities are averaged over surfaces."""
+
+    @property
+    def margin(self) -> float:
+        """Metres around a strip within which points are in a block with its own."""
+        turned = any(look.degrees for look in self.looks)
+        return self.rules.side * (math.sqrt(2) if turned else 1)  # as far as a block reaches that is turned
 
 
 class SceneLabeller(WeightsAtWork):
@@ -131,21 +167,17 @@ class SceneLabeller(WeightsAtWork):
         _refuse_giants(placement.xyz, points, name)
         chosen = thin_out(placement, self.cube(options))
         nodes = SAMPLES_AT_ONCE * points if options.norm_share else 0
-        smooth = self._smooths(options)
-        turns = self.turns(options)
-        plan = plan_memory(
-            len(cloud), len(chosen), len(self.classes), options.memory, nodes, scenes=len(turns), smooth=smooth
-        )
+        smooth, looks = self._smooths(options), self.looks(options)
+        scenes = len({look.degrees for look in looks})
+        copies = MORE_COPIES if smooth or any(look.share < 1 for look in looks) else 1
+        plan = plan_memory(Demand(len(cloud), len(chosen), len(self.classes), nodes, scenes, copies), options.memory)
         rules = widen(self.trained.card.block_rules, placement.xyz[chosen], points)
-        scenes = tuple(self.scene(turn_about_z(placement, degrees), cloud, options, name) for degrees in turns)
-        network = self.network
+        scene = cache(lambda degrees: self.scene(turn_about_z(placement, degrees), cloud, options, name))
+        question = _Question(self.network, scene, looks, chosen, rules, plan, smooth)
         if options.norm_share:
-            statistics = self._statistics(scenes[0], chosen, rules, plan)
-            network = mix_statistics(network, statistics, options.norm_share)
-        votes = self.votes(options) // len(turns)
-        question = _Question(network, scenes, votes, chosen, rules, plan)
-        found = self._label(question, smooth, lambda done: report(done, len(chosen), name))
-        labels, confidence, entropy = self._spread(placement, chosen, found)
+            network = mix_statistics(self.network, self._statistics(question), options.norm_share)
+            question = replace(question, network=network)
+        found = self._label(question, lambda done: report(done, len(chosen), name))
         values = np.array([one.value for one in self.classes], np.int32)
         unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
         result = LabelledCloud(
@@ -157,10 +189,15 @@ class SceneLabeller(WeightsAtWork):
             weights=self.name,
             unlabelled=unlabelled,
             protocol=self._protocol(cloud, options, placement, rules),
+            name=name,
+            settings=asdict(options),
         )
-        result.labels[placement.numbers] = values[labels]
-        result.confidence[placement.numbers] = confidence
-        result.entropy[placement.numbers] = entropy
+        for some, probabilities in self._spread(placement, chosen, found):
+            numbers = placement.numbers[some]
+            best = probabilities.max(dim=1)
+            result.labels[numbers] = values[best.indices.numpy()]
+            result.confidence[numbers] = best.values.numpy()
+            result.entropy[numbers] = entropy_of(probabilities).numpy()
         return result
 
     def scene(self, placement: Placement, cloud: PointCloud, options: Options, name: str = "cloud") -> SceneInput:
@@ -180,65 +217,59 @@ class SceneLabeller(WeightsAtWork):
             placement.xyz, lambda numbers: described.of(numbers, placement.xyz[numbers]), name, card.frame
         )
 
-    def _statistics(self, scene: SceneInput, chosen: NDArray[np.int64], rules: BlockRules, plan: Plan) -> Statistics:
+    def _statistics(self, question: _Question) -> Statistics:
         """The statistics of the scene, estimated on groups of its chosen points, from each strip in proportion."""
         batch_norms(self.network)
-        points = self.trained.card.points
+        points, chosen, scene = self.trained.card.points, question.chosen, question.scene(0.0)
         if len(chosen) < points:
             expected = f"at least {points:,} points to estimate batch-norm statistics on"
             raise InputError(
                 scene.name, expected=expected, found=f"{len(chosen):,}", remedy="Label it without --adapt."
             )
         samples: list[Sample] = []
-        for _, inside, (part,) in _strips([scene], chosen, rules, plan):
+        for strip, inside in _strips(question):
             count = -(-SAMPLES * len(inside) // len(chosen))
-            samples += draw_samples(part, rules, points, count)
+            samples += draw_samples(_part(scene, chosen[strip]), question.rules, points, count)
         return estimate_statistics(self.network, samples)
 
-    def _label(self, question: _Question, smooth: bool, report: Callable[[int], None]) -> tuple[Array, Array, Array]:
-        """Place in the class list, confidence and entropy of the chosen points, strip by strip."""
-        count = len(question.chosen)
-        labels = np.empty(count, np.int64)
-        confidence, entropy = np.empty(count, np.float32), np.empty(count, np.float32)
+    def _label(self, question: _Question, report: Callable[[int], None]) -> Iterator[_Found]:
+        """The probabilities of the chosen points, strip by strip."""
         done = 0
-        for strip, inside, parts in _strips(question.scenes, question.chosen, question.rules, question.plan):
-            votes = self._vote(question, parts, _Share(done, len(inside), report))
-            if smooth:
-                votes.revise(partial(_smoothed, parts[0].xyz))
-            target = strip[inside]
-            labels[target], confidence[target] = votes.labels[inside], votes.confidence[inside]
-            entropy[target] = votes.entropy[inside]
+        for strip, inside in _strips(question):
+            votes = self._vote(question, question.chosen[strip], _Share(done, len(inside), report))
+            if question.smooth:
+                xyz = question.scene(0.0).xyz[question.chosen[strip]]
+                votes.revise(partial(_smoothed, xyz))
+            for piece in pieces(len(inside)):
+                yield strip[inside[piece]], votes.probabilities_of(inside[piece])
             done += len(inside)
-        report(count)
-        return labels, confidence, entropy
+        report(len(question.chosen))
 
-    def _vote(self, question: _Question, parts: list[SceneInput], share: _Share) -> Votes:
-        """The votes on the points of one strip, of all scenes together."""
+    def _vote(self, question: _Question, strip: NDArray[np.int64], share: _Share) -> Votes:
+        """The votes of all looks at the points of one strip."""
         points, rules = self.trained.card.points, question.rules
-        voting = Voting(len(self.classes), points, question.votes, "mean_probability")
-        votes = Votes(len(parts[0].xyz), voting.classes, voting.rule)
-        for number, scene in enumerate(parts):
-            random = np.random.default_rng(0)
-            blocks = [
-                block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)
-            ]
-            work = points * sum(-(-question.votes * len(block) // points) for block in blocks)
-            steps = _Steps(share, number, len(parts), work)
-            asked = BlocksOfScene(blocks, rules, tiled=False)
-            vote_on_scene(question.network, scene, asked, voting, steps, votes)
+        votes = Votes(len(strip), len(self.classes), "mean_probability")
+        for number, look in enumerate(question.looks):
+            scene = _part(question.scene(look.degrees), strip)
+            blocks = cut_blocks(scene.xyz, look.offset * rules.side, np.random.default_rng(number), rules)
+            if not look.everywhere:
+                blocks = worth_another(blocks, votes)
+            if not blocks:
+                continue
+            work = points * sum(groups_asked(block, points, look) for block in blocks)
+            steps = _Steps(share, number, len(question.looks), work)
+            asked = BlocksOfScene(blocks, rules, tiled=False, share=look.share)
+            voting = Voting(len(self.classes), points, look.votes, "mean_probability")
+            if look.share == 1:
+                vote_on_scene(question.network, scene, asked, voting, steps, votes)
+            else:
+                add_interpolated(votes, vote_on_scene(question.network, scene, asked, voting, steps), scene.xyz, blocks)
         return votes
 
-    def turns(self, options: Options) -> tuple[float, ...]:
-        """Degrees by which the cloud is turned for each vote; (0,) for weights that know it facing one way only."""
-        if self.trained.card.turn < ALL_AROUND:
-            return TURNS[:1]
-        return tuple(TURNS[vote % len(TURNS)] for vote in range(self.votes(options)))
-
-    def votes(self, options: Options) -> int:
-        """How often every point is labelled."""
-        if options.votes is not None:
-            return options.votes
-        return VOTES if self.trained.card.turn >= ALL_AROUND else 1
+    def looks(self, options: Options) -> tuple[Look, ...]:
+        """How the network looks at a cloud, one way after the other."""
+        turns = self.trained.card.turn >= ALL_AROUND
+        return looks_of(options.quality or DEFAULT, options.votes, turns=turns, every_point=not self.cube(options))
 
     def cube(self, options: Options) -> float:
         """Metres: the side of the cubes of which one point each is labelled; 0 for every point."""
@@ -247,19 +278,21 @@ class SceneLabeller(WeightsAtWork):
     def _smooths(self, options: Options) -> bool:
         return self.trained.card.smooth if options.smooth is None else options.smooth
 
-    def _spread(
-        self, placement: Placement, chosen: NDArray[np.int64], found: tuple[Array, Array, Array]
-    ) -> tuple[Array, Array, Array]:
-        """What was found of the chosen points, for all placed points: others take that of the nearest chosen one."""
-        if len(chosen) == len(placement.xyz):
-            return found
+    def _spread(self, placement: Placement, chosen: NDArray[np.int64], found: Iterator[_Found]) -> Iterator[_Found]:
+        """The probabilities of all placed points, from those of the chosen ones."""
+        if len(chosen) == len(placement.xyz):  # in the order of their cubes
+            yield from ((chosen[numbers], probabilities) for numbers, probabilities in found)
+            return
+        known = torch.empty(len(chosen), len(self.classes))
+        for numbers, probabilities in found:
+            known[torch.from_numpy(numbers)] = probabilities
         xyz = torch.from_numpy(placement.xyz)
-        _, nearest = k_nearest_neighbours(xyz[None], xyz[torch.from_numpy(chosen)][None], 1)
-        numbers = nearest[0, :, 0].numpy()
-        return found[0][numbers], found[1][numbers], found[2][numbers]
+        everything = np.arange(len(xyz))
+        for piece, probabilities in interpolate(xyz[torch.from_numpy(chosen)], known, xyz):
+            yield everything[piece], probabilities
 
     def _protocol(self, cloud: PointCloud, options: Options, placement: Placement, rules: BlockRules) -> dict[str, Any]:
-        card = self.trained.card
+        card, looks = self.trained.card, self.looks(options)
         colour = "not used" if not self.takes_colour else "used" if cloud.rgb is not None and options.color else "none"
         return {
             "weights": self.name,
@@ -269,7 +302,9 @@ class SceneLabeller(WeightsAtWork):
             "points_per_group": card.points,
             "block_side": rules.side,
             "offsets": f"0 and {rules.side / 2:g} m",
-            "votes": self.votes(options),
+            "quality": "best" if options.votes is not None else options.quality or DEFAULT,
+            "looks": len(looks),
+            "votes": len(looks) * looks[0].votes // len(OFFSETS) or 1,
             "rule": "mean_probability",
             "smooth": self._smooths(options),
             "colour": colour,
@@ -312,18 +347,15 @@ def turn_about_z(placement: Placement, degrees: float) -> Placement:
     return replace(placement, xyz=xyz, rotation=turn @ placement.rotation)
 
 
-def _strips(
-    scenes: Sequence[SceneInput], chosen: NDArray[np.int64], rules: BlockRules, plan: Plan
-) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], list[SceneInput]]]:
-    """The chosen points strip by strip: which they are, which of these are the strip's own, and their scenes."""
-    margin = rules.side * (math.sqrt(2) if len(scenes) > 1 else 1)  # as far as a block reaches that is turned
-    for strip, inside in cut_strips(scenes[0].xyz[chosen], plan.points_at_once, margin):
-        points = chosen[strip]
-        yield (
-            strip,
-            inside,
-            [replace(scene, xyz=scene.xyz[points], features=partial(_features_of, scene, points)) for scene in scenes],
-        )
+def _strips(question: _Question) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """The chosen points strip by strip: which they are, and which of these are the strip's own."""
+    xyz = question.scene(0.0).xyz[question.chosen]
+    return cut_strips(xyz, question.plan.points_at_once, question.margin)
+
+
+def _part(scene: SceneInput, points: NDArray[np.int64]) -> SceneInput:
+    """Some points of a scene, as a scene."""
+    return replace(scene, xyz=scene.xyz[points], features=partial(_features_of, scene, points))
 
 
 def _features_of(
@@ -350,13 +382,13 @@ class _Share:
 
 
 class _Steps:
-    """Turns what the network has seen of a strip's scene, one of several, into how many points are labelled."""
+    """Turns what the network has seen in one of several looks at a strip into how many points are labelled."""
 
-    def __init__(self, share: _Share, scene: int, scenes: int, work: int) -> None:
-        self._share, self._scene, self._scenes, self._work = share, scene, scenes, work
+    def __init__(self, share: _Share, look: int, looks: int, work: int) -> None:
+        self._share, self._look, self._looks, self._work = share, look, looks, work
         self._seen = 0
 
     def __call__(self, numbers: NDArray[np.int64], probabilities: torch.Tensor) -> None:
         self._seen += len(numbers)
-        done = (self._scene * self._work + self._seen) * self._share.points // (self._scenes * self._work)
+        done = (self._look * self._work + self._seen) * self._share.points // (self._looks * self._work)
         self._share.report(self._share.before + done)

@@ -60,6 +60,9 @@ KEPT_PER_POINT = 64
 CUT_PER_POINT = 160
 """Bytes of each point of a strip: coordinates, blocks at two offsets with repeated points, the sorting that cuts them;
 votes come on top."""
+KNOWN_PER_POINT = 48
+"""Bytes of each labelled point from which others are interpolated: its coordinates, and its place in the search tree;
+probabilities come on top."""
 TURNED_PER_POINT = 32
 """Bytes of each point of the cloud for each time that it is turned: coordinates, and which cell it lies in."""
 PER_NODE = 24_000
@@ -80,38 +83,40 @@ class Plan:
     limit: int
 
 
-def plan_memory(
-    points: int,
-    chosen: int,
-    classes: int,
-    limit: int | None = None,
-    nodes: int = 0,
-    *,
-    scenes: int = 1,
-    smooth: bool = False,
-) -> Plan:
-    """Strips as large as fit; refused where not even the smallest does.
+@dataclass(frozen=True)
+class Demand:
+    """What is to be labelled."""
 
-    Args:
-        points: of the cloud.
-        chosen: how many of them the network labels.
-        classes: how many it knows.
-        limit: bytes for the whole process; by default what it holds plus 60 % of what is free.
-        nodes: of a batch that is larger than those of labelling, if there is one.
-        scenes: how many forms of the cloud, turned differently, are labelled.
-        smooth: whether probabilities are averaged over surfaces, which takes three copies of them.
+    points: int
+    """Of the cloud."""
+    chosen: int
+    """How many of them the network labels; the others are interpolated, from probabilities that are kept till then."""
+    classes: int
+    nodes: int = 0
+    """Of a batch that is larger than those of labelling, if there is one."""
+    scenes: int = 1
+    """How many forms of the cloud, turned differently, are labelled."""
+    copies: int = 1
+    """How often the probabilities of a strip's points are held at a time."""
+
+
+def plan_memory(demand: Demand, limit: int | None = None) -> Plan:
+    """Strips as large as fit into ``limit`` bytes for the whole process, by default what it holds plus 60 % of what is
+    free; refused where not even the smallest does.
     """
     held, limit = held_memory(), memory_limit(limit)
-    kept = KEPT_PER_POINT + (scenes - 1) * TURNED_PER_POINT
-    fixed = points * kept + max(torch.get_num_threads() * NODES_AT_ONCE, nodes) * PER_NODE
-    per_point = CUT_PER_POINT + 4 * (classes + 1) * (4 if smooth else 1)
+    kept = KEPT_PER_POINT + (demand.scenes - 1) * TURNED_PER_POINT
+    fixed = demand.points * kept + max(torch.get_num_threads() * NODES_AT_ONCE, demand.nodes) * PER_NODE
+    if demand.chosen < demand.points:
+        fixed += demand.chosen * (KNOWN_PER_POINT + 4 * demand.classes)
+    per_point = CUT_PER_POINT + 4 * (demand.classes + 1) * demand.copies
     room = limit - held - fixed
-    at_once = min(chosen, room // per_point)
-    if at_once < min(chosen, FEWEST_AT_ONCE):
-        least = held + fixed + min(chosen, FEWEST_AT_ONCE) * per_point
+    at_once = min(demand.chosen, room // per_point)
+    fewest = min(demand.chosen, FEWEST_AT_ONCE)
+    if at_once < fewest:
         raise InputError(
             "--memory",
-            expected=f"at least {in_gigabytes(least)} for {points:,} points",
+            expected=f"at least {in_gigabytes(held + fixed + fewest * per_point)} for {demand.points:,} points",
             found=in_gigabytes(limit),
             remedy="Allow more, thin the cloud with --thin 0.02, or cut it into parts.",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -21,6 +22,9 @@ from point2node.inference.asking import answers, nodes_at_once
 from point2node.models.network import Network
 from point2node.weights.settings import Rule
 
+AT_ONCE = 1 << 18
+"""Points in a piece of a scene."""
+
 
 class Votes:
     """Gathers predictions by point number and decides by a rule.
@@ -31,7 +35,6 @@ class Votes:
 
     def __init__(self, points: int, classes: int, rule: Rule) -> None:
         self.rule = rule
-        self._classes = classes
         if rule == "max_confidence":
             self._label = np.full(points, -1, np.int64)
             self._confidence = np.zeros(points, np.float32)
@@ -60,6 +63,13 @@ class Votes:
         self._sums = change(self._sums / self._counts.clamp_min(1)[:, None])
         self._counts.clamp_(max=1)
 
+    def probabilities_of(self, numbers: NDArray[np.int64]) -> Tensor:
+        """(M, classes): the mean probabilities of some points; 0 without a vote."""
+        if self.rule == "max_confidence":
+            raise ValueError("mean probabilities need the rule mean_probability: the other keeps one prediction")
+        places = torch.from_numpy(numbers)
+        return self._sums[places] / self._counts[places].clamp_min(1)[:, None]
+
     @property
     def seen(self) -> NDArray[np.bool_]:
         """Which points have a vote."""
@@ -85,11 +95,21 @@ class Votes:
         if self.rule == "max_confidence":
             raise ValueError("entropy needs the rule mean_probability: the other keeps one prediction, not all")
         entropy = torch.empty(len(self._counts))
-        for start in range(0, len(entropy), 1 << 18):  # by pieces: a scene may have millions of points
-            piece = slice(start, start + (1 << 18))
-            mean = self._sums[piece] / self._counts[piece, None].clamp_min(1)
-            entropy[piece] = -(mean * mean.clamp_min(1e-12).log()).sum(dim=1)
-        return (entropy / max(np.log(self._classes), 1e-12)).clamp_(0, 1).numpy()
+        for piece in pieces(len(entropy)):
+            entropy[piece] = entropy_of(self._sums[piece] / self._counts[piece, None].clamp_min(1))
+        return entropy.numpy()
+
+
+def pieces(points: int) -> Iterator[slice]:
+    """All points, some at a time: a scene may have millions."""
+    for start in range(0, points, AT_ONCE):
+        yield slice(start, min(start + AT_ONCE, points))
+
+
+def entropy_of(probabilities: Tensor) -> Tensor:
+    """(N,): the entropy of probabilities (N, classes) as a share of the largest possible, log(classes)."""
+    entropy = -(probabilities * probabilities.clamp_min(1e-12).log()).sum(dim=1)
+    return (entropy / max(np.log(probabilities.shape[1]), 1e-12)).clamp_(0, 1)
 
 
 Item = TypeVar("Item")
@@ -137,6 +157,8 @@ class BlocksOfScene:
     """How they were cut."""
     tiled: bool = True
     """Whether each block is tiled to votes × its cap, as PointCNN does; otherwise only to whole groups."""
+    share: float = 1.0
+    """Of the groups of each block, how many are run, rounded up."""
 
 
 def vote_on_scene(
@@ -147,7 +169,7 @@ def vote_on_scene(
     heard: Heard = unheard,
     gathered: Votes | None = None,
 ) -> Votes:
-    """Votes on every point of the blocks, which are run in groups.
+    """Votes on the points of the blocks, which are run in groups.
 
     Args:
         network: in evaluation mode.
@@ -159,11 +181,12 @@ def vote_on_scene(
     """
     points, votes = voting.points, voting.votes
     random = np.random.default_rng([votes, points])
-    groups = (
-        group
-        for block in blocks.numbers
-        for group in voting_groups(block, points, votes, random, blocks.rules, tiled=blocks.tiled)
-    )
+
+    def groups_of(block: NDArray[np.int64]) -> NDArray[np.int64]:
+        groups = voting_groups(block, points, votes, random, blocks.rules, tiled=blocks.tiled)
+        return groups[: math.ceil(blocks.share * len(groups))]
+
+    groups = (group for block in blocks.numbers for group in groups_of(block))
     asked: list[NDArray[np.int64]] = []
 
     def makers() -> Iterator[Callable[[], Batch]]:

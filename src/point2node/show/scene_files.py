@@ -27,19 +27,16 @@ NEAR = 1e-3
 """How far the coordinates of the truth may be off, in the file's unit."""
 
 
-def read_scene(
-    path: Path, truth: Path | None = None, classes: str | None = None, cloud: PointCloud | None = None
-) -> LabelledScene:
-    """The scene of a labelled cloud, upright; ``cloud`` is what the file holds, if that is at hand.
+def read_scene(path: Path, truth: Path | None = None, classes: str | None = None) -> LabelledScene:
+    """The scene of a labelled cloud, upright.
 
     ``classes`` names a class list (s3dis, scannet) or a YAML file of classes; it is for clouds without a sidecar.
     ``truth`` is a cloud of the same points with true labels; if it is the labelled file itself, the labels that the
     scan came with.
     """
     sidecar = None if classes else read_sidecar(path)
-    if cloud is None:
-        named = " ".join(sidecar.columns) if sidecar is not None and sidecar.columns else None
-        cloud = read(path) if named is None else read(path, columns=named)
+    named = " ".join(sidecar.columns) if sidecar is not None and sidecar.columns else None
+    cloud = read(path) if named is None else read(path, columns=named)
     if not len(cloud):
         raise InputError(path, expected="a labelled cloud", found="no points")
     if cloud.labels is None:
@@ -80,8 +77,13 @@ def read_scene(
     )
 
 
-def scene_of(labelled: LabelledCloud, name: str) -> LabelledScene:
-    """The scene of a cloud that was just labelled, upright: what ``read_scene`` gives once it is a file."""
+def scene_of(
+    labelled: LabelledCloud, name: str, file: Path | None = None, truth: tuple[Path, Array] | None = None
+) -> LabelledScene:
+    """The scene of a cloud that was just labelled, upright: what ``read_scene`` gives once it is a file.
+
+    ``file`` is where it was written, ``truth`` the file of the true labels and their values, each if there is one.
+    """
     sidecar = describe(labelled)
     scale = _scale(sidecar)
     xyz, remarks = _upright(labelled.cloud.xyz, sidecar, scale)
@@ -93,7 +95,8 @@ def scene_of(labelled: LabelledCloud, name: str) -> LabelledScene:
         rgb=labelled.cloud.rgb,
         confidence=labelled.confidence,
         entropy=labelled.entropy,
-        notes=_notes_of(sidecar),
+        truth=None if truth is None else _to_places(truth[1], labelled.classes)[0],
+        notes=_notes_of(sidecar) if file is None else _notes(file, None if truth is None else truth[0], sidecar),
         remarks=tuple(remarks),
         scale=scale,
     )

@@ -82,17 +82,30 @@ def splat(xyz: Array, view: Viewpoint, pixels: tuple[int, int]) -> Splats:
 
 
 def _grow(nearest: Array, radius: float) -> Array:
-    """Every point as a disc: a pixel takes the highest number, which is the nearest point, within the radius."""
-    grown = nearest.copy()
+    """Every point as a disc: a pixel takes the highest number, which is the nearest point, within the radius.
+
+    A disc is made of rows: along each row the highest number is carried ever farther, and each time taken over into the
+    rows above and below that the disc meets just as far out. That is four passes for each pixel of the radius, where
+    one for each pixel of the disc would be hundreds.
+    """
+    grown, along = nearest.copy(), nearest.copy()
     reach = int(radius)
-    height, width = nearest.shape
-    for down in range(-reach, reach + 1):
-        for right in range(-reach, reach + 1):
-            if 0 < down**2 + right**2 <= radius**2:
-                to = grown[max(down, 0) : height + min(down, 0), max(right, 0) : width + min(right, 0)]
-                here = nearest[max(-down, 0) : height + min(-down, 0), max(-right, 0) : width + min(-right, 0)]
-                np.maximum(to, here, out=to)
+    widths = [max(right for right in range(reach + 1) if down**2 + right**2 <= radius**2) for down in range(reach + 1)]
+    for right in range(reach + 1):
+        for side in {right, -right} - {0}:
+            _raise(along, nearest, 0, side)
+        for down in (down for down, width in enumerate(widths) if width == right):
+            for side in {down, -down}:
+                _raise(grown, along, side, 0)
     return grown
+
+
+def _raise(to: Array, by: Array, down: int, right: int) -> None:
+    """Raise each pixel to the one of ``by`` that lies so far above and to the left of it, if that is higher."""
+    height, width = to.shape
+    here = to[max(down, 0) : height + min(down, 0), max(right, 0) : width + min(right, 0)]
+    there = by[max(-down, 0) : height + min(-down, 0), max(-right, 0) : width + min(-right, 0)]
+    np.maximum(here, there, out=here)
 
 
 def _light(near: Array, size: float) -> Array:

@@ -200,7 +200,7 @@ class Settings(BaseModel):
     smooth: bool = False
     """``predict``: whether probabilities are averaged over smooth surfaces before the labels are chosen."""
     thin: float = Field(default=0.0, ge=0)
-    """``predict``: metres; one point in each cube of this side is labelled, and the others like the nearest of them."""
+    """``predict``: metres; one point in each cube of this side is labelled, the others are interpolated from these."""
 
     # machine
     num_workers: int = Field(ge=0)
