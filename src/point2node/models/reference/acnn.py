@@ -98,7 +98,21 @@ def order_around(offsets: Tensor, normals: Tensor) -> Tensor:
 
 
 class AnnularConvolution(NormalisedDense):
-    """A convolution with a kernel of 3 around a closed ring: no end, and so no padding."""
+    """A convolution with a kernel of 3 around a closed ring: no end, and so no padding.
+
+    [A-CNN](https://arxiv.org/abs/1904.08017), for the points k of a ring of K, in their order around it:
+
+        y_k = ReLU(BatchNorm(W [x_k, x_(k+1 mod K), x_(k+2 mod K)]))
+
+    Args:
+        in_channels: C_in.
+        out_channels: C.
+        slope: of the leaky ReLU for negative values; 0 for a plain ReLU.
+
+    Shapes:
+        - x: (B, P, K, C_in)
+        - result: (B, P, K, C)
+    """
 
     def __init__(self, in_channels: int, out_channels: int, slope: float = 0.0) -> None:
         super().__init__(KERNEL * in_channels, out_channels, slope)
@@ -109,7 +123,23 @@ class AnnularConvolution(NormalisedDense):
 
 
 class AnnularAbstraction(Abstraction):
-    """Rings of neighbours, ordered in the tangent plane, convolved around and pooled; rings side by side."""
+    """Rings of neighbours, ordered in the tangent plane, convolved around and pooled; rings side by side.
+
+    [A-CNN](https://arxiv.org/abs/1904.08017), for a centre i and each ring:
+
+        x′_i = [max around the ring of annular convolutions of [p_j − p_i, x_j], one for each ring]
+
+    Args:
+        rings: radii, points and widths of each.
+        in_channels: C_in, width of the source points' features; 0 for none.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points in the order of their distances
+        - result: (B, P, C), C the sum of the rings' last widths
+    """
 
     def __init__(self, rings: Sequence[Ring], in_channels: int) -> None:
         super().__init__()

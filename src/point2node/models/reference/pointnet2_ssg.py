@@ -48,7 +48,25 @@ PROPAGATION = ((256, 256), (256, 256), (256, 128), (128, 128, 128))
 
 
 class SetAbstraction(Abstraction):
-    """Sampling, grouping and a PointNet for each group (Sec. 3.2); ``radius=inf`` groups all neighbours."""
+    """Sampling, grouping and a PointNet for each group.
+
+    [PointNet++](https://arxiv.org/abs/1706.02413), Sec. 3.2, for the neighbours j of a centre i within a ball:
+
+        x′_i = max over j of MLP([p_j − p_i, x_j])
+
+    Args:
+        neighbours: K.
+        radius: of the ball; ``inf`` groups all neighbours.
+        in_channels: C_in, width of the source points' features; 0 for none.
+        widths: of the MLP; C is the last.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points
+        - result: (B, P, C)
+    """
 
     def __init__(self, neighbours: int, radius: float, in_channels: int, widths: Sequence[int]) -> None:
         super().__init__()

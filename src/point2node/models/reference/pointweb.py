@@ -27,10 +27,23 @@ HIDDEN = 32
 
 
 class AdaptiveFeatureAdjustment(nn.Module):
-    """F'_i = F_i + Σ_j f_imp(ΔF_ij) ⊙ ΔF_ij, with ΔF_ij = F_i − F_j for j ≠ i and F_i for j = i.
+    """Every pair of points of a group exchanges features: a locally fully linked web.
 
-    The sum runs over the group's own points: a locally fully-linked web. f_imp is an MLP that gives each channel of a
-    pair its impact.
+    [PointWeb] (CVPR 2019), for the points i and j of a group:
+
+    [PointWeb]: https://openaccess.thecvf.com/content_CVPR_2019/html/Zhao_PointWeb_Enhancing_Local_Neighborhood_Features_for_Point_Cloud_Processing_CVPR_2019_paper.html
+
+        F′_i = F_i + Σ_j f_imp(ΔF_ij) ⊙ ΔF_ij
+        ΔF_ij = F_i − F_j for j ≠ i,  F_i for j = i
+
+    f_imp is an MLP that gives each channel of a pair its impact.
+
+    Args:
+        channels: C.
+
+    Shapes:
+        - group: (B, P, K, C)
+        - result: (B, P, K, C)
     """
 
     def __init__(self, channels: int) -> None:
@@ -69,7 +82,26 @@ def differences(group: Tensor) -> Tensor:
 
 
 class WebAbstraction(Abstraction):
-    """The K nearest points of each centre, adjusted by each other, then a PointNet."""
+    """The K nearest points of each centre, adjusted by each other, then a PointNet.
+
+    [PointWeb] (CVPR 2019), for the neighbours j of a centre i:
+
+    [PointWeb]: https://openaccess.thecvf.com/content_CVPR_2019/html/Zhao_PointWeb_Enhancing_Local_Neighborhood_Features_for_Point_Cloud_Processing_CVPR_2019_paper.html
+
+        x′_i = max over j of MLP(adjusted [p_j − p_i, x_j])
+
+    Args:
+        neighbours: K.
+        in_channels: C_in, width of the source points' features; 0 for none.
+        widths: of the MLP; C is the last.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points
+        - result: (B, P, C)
+    """
 
     def __init__(self, neighbours: int, in_channels: int, widths: Sequence[int]) -> None:
         super().__init__()
