@@ -165,7 +165,8 @@ def shown(path: Path) -> str:
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".md":
         return turn_links(text, path)
-    return f'# {name}\n\n````{CODE.get(path.suffix, "text")} linenums="1"\n{text}````\n'
+    wide = "---\nhide: [navigation, toc]\n---\n\n"  # lines have up to 120 characters
+    return f'{wide}# {name}\n\n````{CODE.get(path.suffix, "text")} linenums="1"\n{text}````\n'
 
 
 def turn_links(markdown: str, page: Path) -> str:
