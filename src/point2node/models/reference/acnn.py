@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from point2node.models.layers import Head, Layers, gather_nodes
-from point2node.models.reference.hierarchy import (
-    Abstraction,
-    HierarchicalClassifier,
-    HierarchicalSegmenter,
-    Hierarchy,
-    level_sizes,
-)
+from point2node.models.layers import Layers, gather_nodes
+from point2node.models.reference.hierarchy import Abstraction, Hierarchy
 from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
-from point2node.models.reference.pointnet2_ssg import PROPAGATION, SetAbstraction
+from point2node.models.reference.pointnet2_ssg import PROPAGATION, build_with_layers
 from point2node.models.sizes import Size
 
 KERNEL = 3
@@ -48,7 +41,6 @@ CLASSIFIER = (
     Rings(8, (Ring(0.1, 0.2, 16, (64, 64, 128)), Ring(0.3, 0.4, 48, (128, 128, 256)))),
 )
 """512 and 128 of 1024 points in the unit sphere."""
-WHOLE = (256, 512, 1024)
 SEGMENTER = (
     Rings(2, (Ring(0.0, 0.1, 16, (32, 32, 64)), Ring(0.1, 0.2, 48, (64, 64, 128)))),
     Rings(8, (Ring(0.1, 0.2, 16, (64, 64, 128)), Ring(0.3, 0.4, 48, (128, 128, 256)))),
@@ -184,13 +176,5 @@ def stack(table: Sequence[Rings], in_channels: int) -> list[AnnularAbstraction]:
 
 def build_acnn(size: Size) -> Hierarchy:
     """A-CNN for the task, points, classes and features of a size."""
-    classes, in_features = size.num_classes, size.in_features
-    if size.task == "classification":
-        head = Head(WHOLE[-1], (512, 256), (0.6, 0.6), classes, NormalisedDense)
-        sizes = level_sizes([row.share for row in CLASSIFIER], size.points)
-        layers = stack(CLASSIFIER, in_features)
-        whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)
-        return HierarchicalClassifier(layers, sizes, in_features, whole, head)
-    head = Head(128, (128,), (0.6,), classes, NormalisedDense)
-    sizes = level_sizes([row.share for row in SEGMENTER], size.points)
-    return HierarchicalSegmenter(stack(SEGMENTER, in_features), sizes, in_features, in_features, PROPAGATION[1:], head)
+    rows = CLASSIFIER if size.task == "classification" else SEGMENTER
+    return build_with_layers(size, rows, stack, PROPAGATION[1:], dropout=0.6)

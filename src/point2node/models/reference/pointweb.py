@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -10,16 +9,10 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from point2node.kernels.switch import in_one_piece
-from point2node.models.layers import Head, gather_nodes
-from point2node.models.reference.hierarchy import (
-    Abstraction,
-    HierarchicalClassifier,
-    HierarchicalSegmenter,
-    Hierarchy,
-    level_sizes,
-)
+from point2node.models.layers import gather_nodes
+from point2node.models.reference.hierarchy import Abstraction, Hierarchy
 from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
-from point2node.models.reference.pointnet2_ssg import CLASSIFIER, PROPAGATION, SEGMENTER, WHOLE, Ball, SetAbstraction
+from point2node.models.reference.pointnet2_ssg import CLASSIFIER, SEGMENTER, Ball, build_with_layers
 from point2node.models.sizes import Size
 
 HIDDEN = 32
@@ -131,14 +124,8 @@ def stack(balls: Sequence[Ball], in_channels: int) -> list[WebAbstraction]:
 
 
 def build_pointweb(size: Size) -> Hierarchy:
-    """PointWeb for the task, points, classes and features of a size, with PointNet++'s levels and widths."""
-    classes, in_features = size.num_classes, size.in_features
-    if size.task == "classification":
-        head = Head(WHOLE[-1], (512, 256), (0.5, 0.5), classes, NormalisedDense)
-        sizes = level_sizes([ball.share for ball in CLASSIFIER], size.points)
-        layers = stack(CLASSIFIER, in_features)
-        whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)  # one group has no web
-        return HierarchicalClassifier(layers, sizes, in_features, whole, head)
-    head = Head(128, (128,), (0.5,), classes, NormalisedDense)
-    sizes = level_sizes([ball.share for ball in SEGMENTER], size.points)
-    return HierarchicalSegmenter(stack(SEGMENTER, in_features), sizes, in_features, in_features, PROPAGATION, head)
+    """PointWeb for the task, points, classes and features of a size, with PointNet++'s levels and widths.
+
+    The classifier's last group, the whole cloud, has no web.
+    """
+    return build_with_layers(size, CLASSIFIER if size.task == "classification" else SEGMENTER, stack)
