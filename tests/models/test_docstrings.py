@@ -22,7 +22,7 @@ def layers():
                 yield member
 
 
-@pytest.mark.parametrize("layer", layers(), ids=lambda layer: layer.__name__)
+@pytest.mark.parametrize("layer", list(layers()), ids=lambda layer: layer.__name__)
 def test_a_docstring_has_paper_arguments_and_shapes_in_this_order(layer):
     text = inspect.getdoc(layer)
     assert layer.__name__ in OURS or "https://" in text
