@@ -17,6 +17,7 @@ from point2node.geometry.pyramid import build_pyramid
 from point2node.geometry.sampling import farthest_point_sampling, grid_sampling
 from point2node.geometry.smoothing import spread_in_torch
 from point2node.geometry.smoothing_kernels import spread
+from point2node.kernels.switch import torch_only
 from point2node.models.catalogue import create_model
 
 
@@ -51,10 +52,14 @@ def measure_neighbours(clouds: Tensor, k: int, bar: float) -> list[Row]:
 
 
 def measure_farthest_points(clouds: Tensor, count: int, bar: float) -> Row:
+    def in_torch() -> Tensor:
+        with torch_only():
+            return farthest_point_sampling(clouds, count)
+
     seconds = alternate(
         {
             "ours": lambda: farthest_point_sampling(clouds, count),
-            "loop": lambda: farthest_point_sampling(clouds, count, path="torch"),
+            "loop": in_torch,
         }
     )
     name = f"farthest points, 8 x {clouds.shape[1]} to {count}"

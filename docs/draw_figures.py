@@ -54,8 +54,11 @@ def times(shape: tuple[int, ...]) -> str:
     return " × ".join(map(str, shape))
 
 
-def box(axes: Axes, x: float, y: float, text: str, colour: str, width: float = 1.5, height: float = 0.72) -> None:
+def box(
+    axes: Axes, centre: tuple[float, float], text: str, colour: str, width: float = 1.5, height: float = 0.72
+) -> None:
     """A rounded box with centred text."""
+    x, y = centre
     corner = (x - width / 2, y - height / 2)
     axes.add_patch(FancyBboxPatch(corner, width, height, boxstyle="round,pad=0.03", fc=colour, ec="#555555", lw=0.8))
     axes.text(x, y, text, ha="center", va="center", fontsize=8)
@@ -75,7 +78,7 @@ def arrow(axes: Axes, start: tuple[float, float], end: tuple[float, float], *, d
 def draw_extraction(axes: Axes, model: Point2Node, shapes: Shapes, points: int, height: float = 1.0) -> None:
     """The U-Net, a box a layer, levels ``height`` apart; correlations inside it stand below their layers."""
     extraction = model.feature_extraction
-    box(axes, 0, 3, f"points\n{points} × (3 + {extraction.in_features})", NODES)
+    box(axes, (0, 3), f"points\n{points} × (3 + {extraction.in_features})", NODES)
     previous = (0.0, 3.0)
     skips: list[tuple[float, float]] = []
     columns = 1.95
@@ -84,7 +87,7 @@ def draw_extraction(axes: Axes, model: Point2Node, shapes: Shapes, points: int, 
         arrow(axes, (previous[0] + 0.78, previous[1]), (here[0] - 0.8, here[1] + (0.15 if level else 0)))
         box(
             axes,
-            *here,
+            here,
             f"χ-conv  K {search.neighbours}, D {search.dilation}\n{times(shapes[layer])}",
             EXTRACTION,
         )
@@ -105,7 +108,7 @@ def draw_extraction(axes: Axes, model: Point2Node, shapes: Shapes, points: int, 
         text = (
             f"χ-conv  K {search.neighbours}, D {search.dilation}\n{times(shapes[layer])}\n+ skip → {shapes[merge][-1]}"
         )
-        box(axes, *here, text, EXTRACTION)
+        box(axes, here, text, EXTRACTION)
         previous = draw_inner(axes, model, shapes, f"decoder_{search.queries}", here)
 
 
@@ -118,7 +121,7 @@ def draw_inner(
     here = (above[0], above[1] - 0.87)
     arrow(axes, (above[0], above[1] - 0.38), (here[0], here[1] + 0.34))
     shape = times(shapes[model.feature_extraction.inner[place]])
-    box(axes, *here, f"self → local → non-local\n{shape}", NON_LOCAL, 1.55, 0.6)
+    box(axes, here, f"self → local → non-local\n{shape}", NON_LOCAL, 1.55, 0.6)
     return here
 
 
@@ -147,7 +150,7 @@ def draw_architecture(model: Point2Node, shapes: Shapes, points: int) -> None:
     step = 2.05
     for i, (text, colour) in enumerate(chain):
         x, y = i * step, -1.9
-        box(axes, x, y, text, colour, width=1.72)
+        box(axes, (x, y), text, colour, width=1.72)
         if i:
             arrow(axes, (x - step + 0.9, y), (x - 0.9, y))
     for stage_number in range(len(correlation.stages)):  # the nodes themselves go around each correlation
@@ -176,18 +179,18 @@ def draw_aggregation(model: Point2Node, shapes: Shapes) -> None:
             (4.4, f"MLP{index}: {C} → {narrow} → {C}\nz{index}  1 × {C}   (Eq. 14)", GATE),
         ]
         for x, text, colour in parts:
-            box(axes, x, y, text, colour, width=1.9 if x else 1.3)
+            box(axes, (x, y), text, colour, width=1.9 if x else 1.3)
         arrow(axes, (0.7, y), (1.0, y))
         arrow(axes, (3.0, y), (3.4, y))
         arrow(axes, (5.4, y), (6.2, 1.2 + (0.25 if row == 0 else -0.25)))
         arrow(axes, (7.85, 1.2 + (0.25 if row == 0 else -0.25)), (8.6, y))
-        box(axes, 9.3, y, f"m{index} ⊙ {name}", GATE, width=1.3)
+        box(axes, (9.3, y), f"m{index} ⊙ {name}", GATE, width=1.3)
         arrow(axes, (10.0, y), (10.65, 1.2 + (0.3 if row == 0 else -0.3)))
         edge = y + 0.5 if row == 0 else y - 0.5
         axes.plot([0, 0, 9.3], [y + (0.4 if row == 0 else -0.4), edge, edge], color="#777777", ls="--", lw=1)
         arrow(axes, (9.3, edge), (9.3, y + (0.38 if row == 0 else -0.38)), dashed=True)
-    box(axes, 7.0, 1.2, "softmax over the\ntwo branches\nm₁ + m₂ = 1   (Eq. 15)", SELF, width=1.7, height=0.95)
-    box(axes, 11.3, 1.2, f"V⁽²⁾\n{N} × {C}\n(Eq. 16)", NODES, width=1.2, height=0.9)
+    box(axes, (7.0, 1.2), "softmax over the\ntwo branches\nm₁ + m₂ = 1   (Eq. 15)", SELF, width=1.7, height=0.95)
+    box(axes, (11.3, 1.2), f"V⁽²⁾\n{N} × {C}\n(Eq. 16)", NODES, width=1.2, height=0.9)
     figure.savefig(IMAGES / "aggregation.png", dpi=110)
     plt.close(figure)
 
@@ -202,9 +205,9 @@ def draw_joint(model: Point2Node, shapes: Shapes, points: int) -> None:
     draw_extraction(axes, model, shapes, points, height=1.9)
     last = times(shapes[model.correlation])
     arrow(axes, (16.38, 3), (16.85, 3))
-    box(axes, 17.7, 3, f"self → local → non-local\nbehind, as in the paper\n{last}", NON_LOCAL, 1.66)
+    box(axes, (17.7, 3), f"self → local → non-local\nbehind, as in the paper\n{last}", NON_LOCAL, 1.66)
     arrow(axes, (17.7, 2.6), (17.7, 2.0))
-    box(axes, 17.7, 1.6, f"FC layers, logits\n{times(shapes[model.head])}", HEAD)
+    box(axes, (17.7, 1.6), f"FC layers, logits\n{times(shapes[model.head])}", HEAD)
     figure.savefig(IMAGES / "joint.png", dpi=110)
     plt.close(figure)
 

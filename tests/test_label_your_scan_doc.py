@@ -24,11 +24,11 @@ def find_commands():
 
 def write_run(path, store):
     """A run folder with weights that were never trained."""
-    from point2node.weights.run_folder import describe_run
+    from point2node.weights.run_folder import RunSizes, describe_run
 
     settings = quick()
     run = RunFolder(path)
-    run.create(settings, describe_run(settings, "tiny", store, None, 1, 1, 1, 1))
+    run.create(settings, describe_run(settings, "tiny", store, None, RunSizes(1, 1, 1, 1)))
     write_real_weights(run.best)
 
 

@@ -9,7 +9,7 @@ import torch
 from point2node.core.classes import SCANNET
 from point2node.core.errors import InputError
 from point2node.data.features import stored_features
-from point2node.evaluation.evaluate import Evaluation, evaluate, vote_on_stored_scene
+from point2node.evaluation.evaluate import Evaluation, ScoredPart, evaluate, vote_on_stored_scene
 from point2node.evaluation.metrics import count_confusion, voxel_labels
 from point2node.evaluation.protocol import protocol_of
 from point2node.evaluation.splits import Part, find_part
@@ -38,14 +38,14 @@ def shapes(tmp_path_factory):
 def score_rooms(store, names=NAMES, share=(0, 1), **changes):
     protocol = replace(protocol_of(card_of(quick("points=64"), store), store, Part("test", ("room 0",))), **changes)
     network = PlaceNetwork(len(store.classes))
-    return evaluate(network, (), store, Part("test", names), protocol, share=share)
+    return evaluate(network, ScoredPart(store, Part("test", names), protocol, (), share))
 
 
 def score_shapes(store, share=(0, 1), **changes):
     card = card_of(quick("points=32", "classes=null", "features=[]"), store)
     protocol = replace(protocol_of(card, store, Part("test", ("room 0",))), **changes)
     network = PlaceNetwork(len(store.classes), "classification")
-    return evaluate(network, (), store, find_part(None, store, "test"), protocol, share=share)
+    return evaluate(network, ScoredPart(store, find_part(None, store, "test"), protocol, (), share))
 
 
 @pytest.mark.parametrize("rule", ["max_confidence", "mean_probability"])
@@ -81,15 +81,17 @@ def test_shares_of_the_shapes_add_up_to_the_whole(shapes, processes):
 
 
 def test_scores_follow_from_the_votes_of_each_scene(rooms):
-    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, Part("test", ("room 0",)))
-    votes = vote_on_stored_scene(PlaceNetwork(13).eval(), (), rooms, "many", protocol)
+    part = Part("test", ("many",))
+    scored = ScoredPart(rooms, part, protocol_of(card_of(quick("points=64"), rooms), rooms, part), ())
+    votes = vote_on_stored_scene(PlaceNetwork(13).eval(), scored, "many")
     truth = rooms.number_labels(rooms.arrays("many")["labels"])
     assert np.array_equal(score_rooms(rooms, ("many",)).confusion, count_confusion(truth, votes.labels, 13))
 
 
 def test_voxels_are_scored_where_the_protocol_says_so(rooms):
-    protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, Part("test", ("room 0",)))
-    votes = vote_on_stored_scene(PlaceNetwork(13).eval(), (), rooms, "many", protocol)
+    part = Part("test", ("many",))
+    scored = ScoredPart(rooms, part, protocol_of(card_of(quick("points=64"), rooms), rooms, part), ())
+    votes = vote_on_stored_scene(PlaceNetwork(13).eval(), scored, "many")
     truth = rooms.number_labels(rooms.arrays("many")["labels"])
     voxels = voxel_labels(np.asarray(rooms.arrays("many")["xyz"]), truth, votes.labels, 0.4, 13)
     found = score_rooms(rooms, ("many",), voxel=0.4)
@@ -141,7 +143,7 @@ def test_the_network_is_left_in_the_mode_it_was_in(rooms):
     protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, Part("test", ("room 0",)))
     for training in (True, False):
         network = PlaceNetwork(13).train(training)
-        evaluate(network, (), rooms, Part("test", ("ten",)), protocol)
+        evaluate(network, ScoredPart(rooms, Part("test", ("ten",)), protocol, ()))
         assert network.training is training
 
 
@@ -150,7 +152,7 @@ def test_scenes_without_labels_are_refused_before_anything_is_scored(tmp_path):
     store = write_scenes(tmp_path / "store", {"test": tuple(clouds)}, clouds=clouds)
     protocol = protocol_of(card_of(quick(), store), store, Part("test", tuple(clouds)))
     with pytest.raises(InputError, match="scene 'plain': expected labels"):
-        evaluate(PlaceNetwork(13), (), store, Part("test", tuple(clouds)), protocol)
+        evaluate(PlaceNetwork(13), ScoredPart(store, Part("test", tuple(clouds)), protocol, ()))
 
 
 def test_a_scene_scores_by_the_features_that_users_scans_get(tmp_path):
@@ -178,11 +180,12 @@ def test_a_scene_without_colour_scores_as_a_grey_one(tmp_path):
     for name, right in (("none", 1.0), ("colour", 0.0)):
         part = Part("test", (name,))
         protocol = protocol_of(card_of(quick("points=64"), store), store, part)
-        assert evaluate(Brightness(13), ("rgb",), store, part, protocol).scores.oa == right
+        assert evaluate(Brightness(13), ScoredPart(store, part, protocol, ("rgb",))).scores.oa == right
 
 
 def test_progress_is_reported_scene_by_scene_and_vote_by_vote(rooms, shapes):
     lines = []
     protocol = protocol_of(card_of(quick("points=64"), rooms), rooms, Part("test", ("room 0",)))
-    evaluate(PlaceNetwork(13), (), rooms, Part("test", ("one", "ten")), protocol, lambda *line: lines.append(line))
+    scored = ScoredPart(rooms, Part("test", ("one", "ten")), protocol, ())
+    evaluate(PlaceNetwork(13), scored, lambda *line: lines.append(line))
     assert lines == [(1, 2, "one"), (2, 2, "ten")]

@@ -12,6 +12,7 @@ from point2node.evaluation.evaluate import Evaluation
 from point2node.evaluation.protocol import protocol_of
 from point2node.evaluation.scoring import (
     FOLDS,
+    ScoringOptions,
     check_six_folds,
     keep_result,
     open_scored_data,
@@ -57,21 +58,21 @@ def folds(areas):
 
 
 def test_the_held_out_split_is_scored_unless_told_otherwise(trained, rooms):
-    score = score_split(trained, rooms, None, None, None, ignore, CPU)
+    score = score_split(trained, rooms, ignore, CPU)
     assert score.protocol.split == "test"
     assert score.confusion.sum() == 300
-    chosen = score_split(trained, rooms, "val", 2, "max_confidence", ignore, CPU)
+    chosen = score_split(trained, rooms, ignore, CPU, ScoringOptions("val", 2, "max_confidence"))
     assert (chosen.protocol.split, chosen.protocol.votes, chosen.protocol.rule) == ("val", 2, "max_confidence")
 
 
 def test_validation_during_training_and_evaluation_afterwards_give_one_figure(trained, rooms, finished):
     summary = json.loads(finished.summary.read_text())
-    score = score_split(trained, rooms, "val", None, None, ignore, CPU)
+    score = score_split(trained, rooms, ignore, CPU, ScoringOptions("val"))
     assert score.scores.miou == summary["best_score"]
 
 
 def test_a_result_says_whose_it_is_and_by_which_protocol(trained, rooms):
-    result = result_of(trained, score_split(trained, rooms, None, None, None, ignore, CPU))
+    result = result_of(trained, score_split(trained, rooms, ignore, CPU))
     assert {"oa", "macc", "miou", "iou", "protocol"} <= set(result)
     assert (result["run"], result["preset"], result["seed"], result["weights"]) == ("finished", "tiny", 0, "best")
     assert (result["model"], result["variant"], result["split"]) == ("point2node", "point2node", "test")
@@ -83,7 +84,7 @@ def test_results_of_different_protocols_are_kept_side_by_side(trained, rooms, tm
     shutil.copytree(finished.path, tmp_path / "run")
     own = load_trained(str(tmp_path / "run"))
     for votes in (1, 1, 2):
-        keep_result(own, result_of(own, score_split(own, rooms, None, votes, None, ignore, CPU)))
+        keep_result(own, result_of(own, score_split(own, rooms, ignore, CPU, ScoringOptions(votes=votes))))
     kept = [json.loads(file.read_text()) for file in (tmp_path / "run" / "evaluations").iterdir()]
     assert sorted(one["protocol"]["votes"] for one in kept) == [1, 2]
 
@@ -128,7 +129,7 @@ def test_weights_for_shapes_can_be_asked_about_some_of_their_classes(tmp_path):
     torch.testing.assert_close(restricted.network.run(cloud), shapes.network.run(cloud)[[2, 0]])
     assert shapes.network.head.logits.out_features == 3
     assert restrict_classes(shapes, everything) is shapes
-    score = score_split(shapes, some, "test", None, None, ignore, CPU)
+    score = score_split(shapes, some, ignore, CPU, ScoringOptions("test"))
     assert score.names == names
     assert score.confusion.sum() == 7
 

@@ -1,8 +1,10 @@
-"""Both paths of the neighbour search against a hand-made cloud and a naive twin."""
+"""Both forms of the neighbour search against a hand-made cloud and a naive twin."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import pytest
@@ -13,9 +15,10 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.geometry.neighbours import dilated_k_nearest_neighbours, k_nearest_neighbours
-from point2node.kernels.switch import ComputePath
+from point2node.kernels.switch import torch_only
 
-both_paths = pytest.mark.parametrize("path", ["cpu", "torch"])
+Form = Callable[[], AbstractContextManager[None]]
+both_forms = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
 
 # the corners of the unit cube: corner i has the binary digits of i as x, y, z
 CUBE = torch.tensor([[[i >> 2, i >> 1 & 1, i & 1] for i in range(8)]], dtype=torch.float32)
@@ -53,97 +56,110 @@ def cloud_pairs(draw: st.DrawFn) -> tuple[Tensor, Tensor]:
     return queries.to(dtype), points.to(dtype)
 
 
-@both_paths
-def test_the_neighbours_of_a_cube_corner_are_those_one_edge_away(path: ComputePath) -> None:
-    distances, indices = k_nearest_neighbours(CUBE, CUBE, 4, path=path)
+@both_forms
+def test_the_neighbours_of_a_cube_corner_are_those_one_edge_away(form: Form) -> None:
+    with form():
+        distances, indices = k_nearest_neighbours(CUBE, CUBE, 4)
     assert indices[0, 0].tolist() == [0, 1, 2, 4]
     assert indices[0, 7].tolist() == [7, 3, 5, 6]
     assert distances[0, 0].tolist() == [0, 1, 1, 1]
 
 
-@both_paths
-def test_all_neighbours_of_a_cube_corner_come_by_distance_then_index(path: ComputePath) -> None:
-    distances, indices = k_nearest_neighbours(CUBE[:, :1], CUBE, 99, path=path)
+@both_forms
+def test_all_neighbours_of_a_cube_corner_come_by_distance_then_index(form: Form) -> None:
+    with form():
+        distances, indices = k_nearest_neighbours(CUBE[:, :1], CUBE, 99)
     assert indices[0, 0].tolist() == [0, 1, 2, 4, 3, 5, 6, 7]
     torch.testing.assert_close(distances[0, 0, -1].item(), math.sqrt(3), rtol=1e-6, atol=0)
 
 
-@both_paths
+@both_forms
 @settings(deadline=None)
 @given(pair=cloud_pairs(), k=st.integers(1, 200))
-def test_both_paths_agree_with_the_naive_twin(path: ComputePath, pair: tuple[Tensor, Tensor], k: int) -> None:
-    found = k_nearest_neighbours(*pair, k, path=path)
-    assert_same_neighbours(found, naive_neighbours(*pair, k), last_tie_open=path == "torch")
+def test_both_forms_agree_with_the_naive_twin(form: Form, pair: tuple[Tensor, Tensor], k: int) -> None:
+    with form():
+        found = k_nearest_neighbours(*pair, k)
+    assert_same_neighbours(found, naive_neighbours(*pair, k), last_tie_open=form is torch_only)
 
 
-@both_paths
-def test_queries_far_outside_the_cloud_find_its_near_side(path: ComputePath) -> None:
+@both_forms
+def test_queries_far_outside_the_cloud_find_its_near_side(form: Form) -> None:
     points = torch.rand(1, 500, 3, generator=torch.Generator().manual_seed(0))
     queries = torch.tensor([[[50.0, 0.5, 0.5], [-50.0, -50.0, 0.5]]])
-    found = k_nearest_neighbours(queries, points, 20, path=path)
-    assert_same_neighbours(found, naive_neighbours(queries, points, 20), last_tie_open=path == "torch")
+    with form():
+        found = k_nearest_neighbours(queries, points, 20)
+    assert_same_neighbours(found, naive_neighbours(queries, points, 20), last_tie_open=form is torch_only)
 
 
-@both_paths
-def test_a_chunked_search_equals_a_whole_one(path: ComputePath, monkeypatch: pytest.MonkeyPatch) -> None:
+@both_forms
+def test_a_chunked_search_equals_a_whole_one(form: Form, monkeypatch: pytest.MonkeyPatch) -> None:
     points = torch.rand(2, 100, 3, generator=torch.Generator().manual_seed(0))
-    whole = k_nearest_neighbours(points, points, 5, path=path)
-    monkeypatch.setattr("point2node.geometry.neighbours.TEMPORARY_BYTES", 1)
-    assert_same_neighbours(k_nearest_neighbours(points, points, 5, path=path), whole, last_tie_open=False)
+    with form():
+        whole = k_nearest_neighbours(points, points, 5)
+        monkeypatch.setattr("point2node.geometry.neighbours.TEMPORARY_BYTES", 1)
+        chunked = k_nearest_neighbours(points, points, 5)
+    assert_same_neighbours(chunked, whole, last_tie_open=False)
 
 
-@both_paths
-def test_a_cloud_of_one_point_is_its_own_neighbour(path: ComputePath) -> None:
-    distances, indices = k_nearest_neighbours(CUBE[:, :1], CUBE[:, :1], 3, path=path)
+@both_forms
+def test_a_cloud_of_one_point_is_its_own_neighbour(form: Form) -> None:
+    with form():
+        distances, indices = k_nearest_neighbours(CUBE[:, :1], CUBE[:, :1], 3)
     assert (distances.tolist(), indices.tolist()) == ([[[0.0]]], [[[0]]])
 
 
-@both_paths
-def test_distances_too_large_for_the_dtype_still_give_every_point_once(path: ComputePath) -> None:
+@both_forms
+def test_distances_too_large_for_the_dtype_still_give_every_point_once(form: Form) -> None:
     points = CUBE * 1e30
-    _, indices = k_nearest_neighbours(points, points, 8, path=path)
+    with form():
+        _, indices = k_nearest_neighbours(points, points, 8)
     assert (indices.sort().values == torch.arange(8)).all()
 
 
-@both_paths
-def test_millimetres_are_told_apart_at_a_million_metres(path: ComputePath) -> None:
+@both_forms
+def test_millimetres_are_told_apart_at_a_million_metres(form: Form) -> None:
     line = torch.zeros(1, 100, 3, dtype=torch.float64)
     line[0, :, 0] = 1e6 + torch.arange(100, dtype=torch.float64) * 1e-3
-    distances, indices = k_nearest_neighbours(line[:, :1], line, 5, path=path)
+    with form():
+        distances, indices = k_nearest_neighbours(line[:, :1], line, 5)
     assert indices.tolist() == [[[0, 1, 2, 3, 4]]]
     torch.testing.assert_close(distances[0, 0], torch.arange(5) * 1e-3, rtol=0, atol=1e-9, check_dtype=False)
 
 
-@both_paths
-def test_a_batch_gives_what_each_cloud_gives_alone(path: ComputePath) -> None:
+@both_forms
+def test_a_batch_gives_what_each_cloud_gives_alone(form: Form) -> None:
     points = torch.rand(3, 200, 3, generator=torch.Generator().manual_seed(0))
-    together = k_nearest_neighbours(points, points, 9, path=path)
-    for b in range(3):
-        alone = k_nearest_neighbours(points[b : b + 1], points[b : b + 1], 9, path=path)
-        assert_same_neighbours(alone, (together[0][b : b + 1], together[1][b : b + 1]), last_tie_open=False)
+    with form():
+        together = k_nearest_neighbours(points, points, 9)
+        alone = [k_nearest_neighbours(cloud, cloud, 9) for cloud in points.split(1)]
+    for b, found in enumerate(alone):
+        assert_same_neighbours(found, (together[0][b : b + 1], together[1][b : b + 1]), last_tie_open=False)
 
 
-@both_paths
-def test_transposed_tensors_are_read_correctly_and_left_as_they_were(path: ComputePath) -> None:
+@both_forms
+def test_transposed_tensors_are_read_correctly_and_left_as_they_were(form: Form) -> None:
     points = torch.rand(2, 3, 100, generator=torch.Generator().manual_seed(0)).transpose(1, 2)
     before = points.clone()
-    found = k_nearest_neighbours(points, points, 7, path=path)
+    with form():
+        found = k_nearest_neighbours(points, points, 7)
     assert torch.equal(points, before)
-    assert_same_neighbours(found, naive_neighbours(before, before, 7), last_tie_open=path == "torch")
+    assert_same_neighbours(found, naive_neighbours(before, before, 7), last_tie_open=form is torch_only)
 
 
-@both_paths
-def test_dilation_keeps_every_second_neighbour_of_the_cube(path: ComputePath) -> None:
-    indices = dilated_k_nearest_neighbours(CUBE[:, :1], CUBE, 4, 2, path=path)
+@both_forms
+def test_dilation_keeps_every_second_neighbour_of_the_cube(form: Form) -> None:
+    with form():
+        indices = dilated_k_nearest_neighbours(CUBE[:, :1], CUBE, 4, 2)
     assert indices.tolist() == [[[0, 2, 3, 6]]]  # of 0 1 2 4 3 5 6 7
 
 
-@both_paths
+@both_forms
 @pytest.mark.parametrize(("total", "wanted"), [(1, [0, 0, 0, 0]), (3, [0, 2, 1, 0]), (7, [0, 2, 4, 6])])
-def test_too_few_points_are_cycled(path: ComputePath, total: int, wanted: list[int]) -> None:
+def test_too_few_points_are_cycled(form: Form, total: int, wanted: list[int]) -> None:
     line = torch.zeros(1, total, 3)
     line[0, :, 0] = torch.arange(total)
-    assert dilated_k_nearest_neighbours(line[:, :1], line, 4, 2, path=path).tolist() == [[wanted]]
+    with form():
+        assert dilated_k_nearest_neighbours(line[:, :1], line, 4, 2).tolist() == [[wanted]]
 
 
 def test_dilation_one_is_the_plain_search() -> None:
@@ -167,8 +183,3 @@ def test_k_and_dilation_below_one_are_refused(k: int, dilation: int, name: str) 
 def test_queries_and_points_that_do_not_match_are_refused(points: Tensor) -> None:
     with pytest.raises(InputError, match="as the points are"):
         k_nearest_neighbours(CUBE, points, 1)
-
-
-def test_an_unknown_path_is_refused_with_the_valid_ones() -> None:
-    with pytest.raises(InputError, match="one of auto, cpu, torch"):
-        k_nearest_neighbours(CUBE, CUBE, 1, path="cuda")  # type: ignore[arg-type]

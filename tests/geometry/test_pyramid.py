@@ -1,9 +1,12 @@
+from contextlib import nullcontext
+
 import pytest
 import torch
 
 from point2node.core.errors import InputError
 from point2node.geometry.neighbours import dilated_k_nearest_neighbours
 from point2node.geometry.pyramid import PyramidPlan, Search, build_pyramid
+from point2node.kernels.switch import torch_only
 
 PLAN = PyramidPlan(
     level_sizes=(None, 20, 8, 8),
@@ -21,9 +24,10 @@ def clouds():
     return torch.rand(3, 50, 3, generator=torch.Generator().manual_seed(1))
 
 
-@pytest.mark.parametrize("path", ["cpu", "torch"])
-def test_every_level_consists_of_the_numbered_input_points(clouds, path):
-    pyramid = build_pyramid(clouds, PLAN, path=path)
+@pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
+def test_every_level_consists_of_the_numbered_input_points(clouds, form):
+    with form():
+        pyramid = build_pyramid(clouds, PLAN)
     assert [level.shape[1] for level in pyramid.levels] == [50, 20, 8, 8]
     for level, numbers in zip(pyramid.levels, pyramid.numbers, strict=True):
         for b in range(3):
@@ -87,8 +91,10 @@ def test_random_sampling_follows_the_seed(clouds):
     assert not torch.equal(one, other)
 
 
-def test_both_paths_give_the_same_pyramid(clouds):
-    fast, plain = build_pyramid(clouds, PLAN, path="cpu"), build_pyramid(clouds, PLAN, path="torch")
+def test_both_forms_give_the_same_pyramid(clouds):
+    fast = build_pyramid(clouds, PLAN)
+    with torch_only():
+        plain = build_pyramid(clouds, PLAN)
     for a, b in zip(
         tensors_of(fast),
         tensors_of(plain),

@@ -1,8 +1,10 @@
-"""Farthest point sampling on both paths, random and grid sampling, each against a naive twin."""
+"""Farthest point sampling in both forms, random and grid sampling, each against a naive twin."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 import pytest
@@ -13,9 +15,10 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.geometry.sampling import farthest_point_sampling, grid_sampling, random_sampling
-from point2node.kernels.switch import ComputePath
+from point2node.kernels.switch import torch_only
 
-both_paths = pytest.mark.parametrize("path", ["cpu", "torch"])
+Form = Callable[[], AbstractContextManager[None]]
+both_forms = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
 
 # the corners of the unit cube: corner i has the binary digits of i as x, y, z
 CUBE = torch.tensor([[[i >> 2, i >> 1 & 1, i & 1] for i in range(8)]], dtype=torch.float32)
@@ -44,49 +47,55 @@ def clouds(draw: st.DrawFn) -> Tensor:
     return xyz.to(draw(st.sampled_from([torch.float32, torch.float64])))
 
 
-@both_paths
-def test_the_second_point_of_a_cube_is_the_opposite_corner(path: ComputePath) -> None:
-    assert farthest_point_sampling(CUBE, 4, path=path).tolist() == [[0, 7, 1, 2]]
-    assert farthest_point_sampling(CUBE, 2, start=5, path=path).tolist() == [[5, 2]]
+@both_forms
+def test_the_second_point_of_a_cube_is_the_opposite_corner(form: Form) -> None:
+    with form():
+        assert farthest_point_sampling(CUBE, 4).tolist() == [[0, 7, 1, 2]]
+        assert farthest_point_sampling(CUBE, 2, start=5).tolist() == [[5, 2]]
 
 
-@both_paths
+@both_forms
 @settings(deadline=None, max_examples=50)
 @given(xyz=clouds(), data=st.data())
-def test_both_paths_choose_what_the_naive_twin_chooses(path: ComputePath, xyz: Tensor, data: st.DataObject) -> None:
+def test_both_forms_choose_what_the_naive_twin_chooses(form: Form, xyz: Tensor, data: st.DataObject) -> None:
     total = xyz.shape[1]
     count, start = data.draw(st.integers(1, min(total, 40))), data.draw(st.integers(0, total - 1))
-    found = farthest_point_sampling(xyz, count, start=start, path=path)
+    with form():
+        found = farthest_point_sampling(xyz, count, start=start)
     assert found.tolist() == [naive_farthest(xyz[0], count, start)]
 
 
-@both_paths
-def test_sampling_every_point_is_a_permutation_even_of_duplicates(path: ComputePath) -> None:
+@both_forms
+def test_sampling_every_point_is_a_permutation_even_of_duplicates(form: Form) -> None:
     xyz = torch.zeros(2, 300, 3)
     xyz[1, ::2] = 1
-    chosen = farthest_point_sampling(xyz, 300, path=path)
+    with form():
+        chosen = farthest_point_sampling(xyz, 300)
     assert (chosen.sort().values == torch.arange(300)).all()
     assert chosen[0].tolist() == list(range(300))
 
 
-@both_paths
-def test_a_cloud_of_one_point_is_sampled(path: ComputePath) -> None:
-    assert farthest_point_sampling(CUBE[:, :1], 1, path=path).tolist() == [[0]]
+@both_forms
+def test_a_cloud_of_one_point_is_sampled(form: Form) -> None:
+    with form():
+        assert farthest_point_sampling(CUBE[:, :1], 1).tolist() == [[0]]
 
 
-@both_paths
-def test_sampling_tells_millimetres_apart_at_a_million_metres(path: ComputePath) -> None:
+@both_forms
+def test_sampling_tells_millimetres_apart_at_a_million_metres(form: Form) -> None:
     line = torch.zeros(1, 9, 3, dtype=torch.float64)
     line[0, :, 0] = 1e6 + torch.arange(9, dtype=torch.float64) * 1e-3
-    assert farthest_point_sampling(line, 3, path=path).tolist() == [[0, 8, 4]]
+    with form():
+        assert farthest_point_sampling(line, 3).tolist() == [[0, 8, 4]]
 
 
-@both_paths
-def test_a_batch_is_sampled_as_each_cloud_alone(path: ComputePath) -> None:
+@both_forms
+def test_a_batch_is_sampled_as_each_cloud_alone(form: Form) -> None:
     xyz = torch.rand(3, 700, 3, generator=torch.Generator().manual_seed(0))
-    together = farthest_point_sampling(xyz, 50, path=path)
-    for b in range(3):
-        assert torch.equal(farthest_point_sampling(xyz[b : b + 1], 50, path=path), together[b : b + 1])
+    with form():
+        together = farthest_point_sampling(xyz, 50)
+        alone = [farthest_point_sampling(cloud, 50) for cloud in xyz.split(1)]
+    assert torch.equal(torch.cat(alone), together)
 
 
 @pytest.mark.parametrize("count", [0, 9])
@@ -128,16 +137,18 @@ def test_grid_sampling_agrees_with_unique_rows(xyz: Tensor, cell: float) -> None
     points = xyz[0].double().numpy()
     rows = np.floor((points - points.min(axis=0)) / cell)
     _, wanted_first, wanted_cells = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    for path in ("cpu", "torch"):
-        first, cell_of_point = grid_sampling(xyz[0], cell, path=path)
+    for form in (nullcontext, torch_only):
+        with form():
+            first, cell_of_point = grid_sampling(xyz[0], cell)
         assert first.tolist() == wanted_first.tolist()
         assert cell_of_point.tolist() == wanted_cells.tolist()
 
 
-@both_paths
-def test_cells_few_and_far_between_are_numbered_alike(path: ComputePath) -> None:
+@both_forms
+def test_cells_few_and_far_between_are_numbered_alike(form: Form) -> None:
     xyz = torch.tensor([[0.0, 0, 0], [900, 900, 900], [0.1, 0, 0], [900.1, 900, 900], [0, 0, 900]])
-    first, cell_of_point = grid_sampling(xyz, 1.0, path=path)
+    with form():
+        first, cell_of_point = grid_sampling(xyz, 1.0)
     assert first.tolist() == [0, 4, 1]
     assert cell_of_point.tolist() == [0, 2, 0, 2, 1]
 

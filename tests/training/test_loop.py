@@ -9,7 +9,7 @@ import torch
 
 from point2node.cli.progress import SilentWatch
 from point2node.core.errors import InputError
-from point2node.evaluation.scoring import score_split
+from point2node.evaluation.scoring import ScoringOptions, score_split
 from point2node.models.weights_file import read_tensors
 from point2node.training import checkpoints, loop, setup, validation
 from point2node.training.checkpoints import Progress, WeightAverage
@@ -195,7 +195,7 @@ def test_the_mean_of_the_weights_is_what_is_scored_and_kept(tmp_path, rooms, mon
     monkeypatch.setattr(WeightAverage, "update", lambda self, step: steps.append(step) or real(self, step))
     run, outcome, _ = run_in(tmp_path / "run", rooms, *MODERN, "steps=3", "validate_every=3")
     assert steps == [1, 2, 3]
-    score = score_split(load_trained(str(run.path)), rooms, "val", None, None, ignore, torch.device("cpu"))
+    score = score_split(load_trained(str(run.path)), rooms, ignore, torch.device("cpu"), ScoringOptions("val"))
     assert score.scores.miou == outcome.summary["best_score"]
     state, _ = read_tensors(run.state)
     kept, _ = read_tensors(run.last)

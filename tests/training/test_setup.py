@@ -139,13 +139,13 @@ def test_another_network_is_refused_in_one_line(finished, rooms, word):
 
 
 def test_a_training_begins_where_it_was_told_to_and_is_resumed_without_those_weights(finished, rooms, tmp_path):
-    shutil.copy(finished.best, tmp_path / "begun.safetensors")
-    settings = quick(f"start={tmp_path / 'begun.safetensors'}", "learning_rate=1e-12", "lowest_rate=0", "steps=1")
+    shutil.copy(finished.best, tmp_path / "start.safetensors")
+    settings = quick(f"start={tmp_path / 'start.safetensors'}", "learning_rate=1e-12", "lowest_rate=0", "steps=1")
     run = RunFolder(tmp_path / "run")
     begin("tiny", settings, rooms.path, run, SilentWatch(), ignore)
     ours, theirs = read_weights(run.last)[0], read_weights(finished.best)[0]
     for (name, one), other in zip(ours.named_parameters(), theirs.parameters(), strict=True):
         torch.testing.assert_close(one, other, atol=1e-6, rtol=0, msg=name)
-    (tmp_path / "begun.safetensors").unlink()
+    (tmp_path / "start.safetensors").unlink()
     run.summary.unlink()
     assert resume(run, None, [], rooms.path, SilentWatch(), ignore).finished

@@ -84,5 +84,5 @@ def _score_once(run: RunFolder, data: Path | None) -> None:
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
     with progress(f"scoring {run.name}") as report:
-        evaluation = score_split(trained, store, None, None, None, report, choose_device())
+        evaluation = score_split(trained, store, report, choose_device())
     keep_result(trained, result_of(trained, evaluation))

@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from point2node.cli.progress import progress, tell
 from point2node.core.errors import InputError
-
-if TYPE_CHECKING:  # pydantic is imported by the command itself: --help stays quick
-    from point2node.weights.settings import Rule
 
 
 class VoteRule(StrEnum):
@@ -51,6 +48,7 @@ def evaluate(
     from point2node.core.writing import check_writable, replacing
     from point2node.data.features import tell_missing_colour
     from point2node.evaluation.scoring import (
+        ScoringOptions,
         check_six_folds,
         keep_result,
         open_scored_data,
@@ -73,7 +71,7 @@ def evaluate(
         check_six_folds(all_trained)
     device = choose_device()
     evaluations = []
-    chosen: Rule | None = None if rule is None else rule.value
+    options = ScoringOptions(split, votes, None if rule is None else rule.value)
     for trained in all_trained:
         with progress("preparing") as report:
             store = open_scored_data(trained, data, report, some_classes=True)
@@ -81,7 +79,7 @@ def evaluate(
         if len(store.classes) < len(trained.card.classes):
             tell([f"note: asked about {len(store.classes)} of the {len(trained.card.classes)} classes it knows"])
         with progress(f"scoring {trained.name}") as report:
-            evaluation = score_split(trained, store, split, votes, chosen, report, device)
+            evaluation = score_split(trained, store, report, device, options)
         keep_result(trained, result_of(trained, evaluation))
         evaluations.append(evaluation)
     result = pool_folds(all_trained, evaluations) if six_fold else result_of(all_trained[0], evaluations[0])

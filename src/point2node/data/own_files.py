@@ -34,9 +34,9 @@ def find_own_files(
         raise InputError(root, expected="one file for each scene", found=found, remedy="Keep one of them.")
     by_folder = any((root / split).is_dir() for split in SPLITS)
     splits = [_folder_split(file, root) for file in files] if by_folder else draw_splits(len(files), seed, fractions)
-    values = tuple(one.value for one in classes)
+    known = (*(one.value for one in classes), *ignored)
     sources = tuple(
-        Source(name, split, (file,), partial(read_own_file, name, split, file, root, values, ignored))
+        Source(name, split, (file,), partial(read_own_file, name, split, file, root, known))
         for name, split, file in zip(names, splits, files, strict=True)
     )
     settings = (
@@ -69,9 +69,9 @@ def draw_splits(count: int, seed: int, fractions: tuple[float, float, float] = F
 
 
 def read_own_file(
-    name: str, split: str, file: Path, root: Path, values: tuple[int, ...], ignored: tuple[int, ...], skip_damaged: bool
+    name: str, split: str, file: Path, root: Path, known: tuple[int, ...], skip_damaged: bool
 ) -> Iterator[Scene]:
-    """One labelled cloud; every label has to be a listed or an ignored value. A damaged file is lost as a whole."""
+    """One labelled cloud; every label has to be a known value. A damaged file is lost as a whole."""
     from point2node.formats import read
 
     try:
@@ -83,7 +83,7 @@ def read_own_file(
         return
     if cloud.labels is None:
         raise InputError(file, expected="a cloud with labels", found="none", remedy="Name the field 'label'.")
-    strange = np.setdiff1d(cloud.labels, (*values, *ignored))
+    strange = np.setdiff1d(cloud.labels, known)
     if len(strange):
         raise InputError(
             file,

@@ -22,7 +22,7 @@ from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 from point2node.core.words import Report
 from point2node.data.store import Store
-from point2node.evaluation.evaluate import Evaluation, evaluate
+from point2node.evaluation.evaluate import Evaluation, ScoredPart, evaluate
 from point2node.evaluation.metrics import Calibration, Labels
 from point2node.evaluation.protocol import Protocol
 from point2node.evaluation.splits import Part
@@ -88,11 +88,12 @@ def calibrate(
 ) -> Calibrated:
     """Find the temperature on ``part``, which training must not have seen, and fold it into ``network``."""
     search = TemperatureSearch()
-    before = evaluate(network, card.features, store, part, protocol, report, heard=search.add)
+    scored = ScoredPart(store, part, protocol, card.features)
+    before = evaluate(network, scored, report, heard=search.add)
     if not before.confusion.sum():
         raise InputError(f"{store.path}, split {part.name!r}", expected="something with a label", found="nothing")
     fold_temperature(network, search.best)
-    after = evaluate(network, card.features, store, part, protocol, report)
+    after = evaluate(network, scored, report)
     return Calibrated(search.best, before, after)
 
 

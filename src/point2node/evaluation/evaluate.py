@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from point2node.core.words import Feature, Report, unreported
 from point2node.data.block_cache import blocks_of
@@ -40,6 +41,12 @@ class Evaluation:
     """Shapes with several votes: what the first vote alone gives."""
     calibration: Calibration = field(default_factory=Calibration)
 
+    def add(self, truth: Labels, predicted: Labels, confidence: NDArray[np.floating] | None) -> None:
+        """Count some points, voxels or shapes; their confidence, if they have any, counts for calibration."""
+        if confidence is not None:
+            self.calibration.add(truth, predicted, confidence)
+        self.confusion += count_confusion(truth, predicted, len(self.names))
+
     @property
     def scores(self) -> Scores:
         """All figures, from the pooled confusion matrix."""
@@ -61,71 +68,68 @@ class Evaluation:
         return without_nan(result)
 
 
+@dataclass(frozen=True, eq=False)
+class ScoredPart:
+    """What a network is scored on, and how."""
+
+    store: Store
+    part: Part
+    protocol: Protocol
+    features: tuple[Feature, ...]
+    """The input of the network in addition to xyz."""
+    share: tuple[int, int] = (0, 1)
+    """Of several processes each takes its share (number, of how many) of the scenes; their counts add up to the
+    whole."""
+
+    @property
+    def voting(self) -> Voting:
+        """How votes are gathered."""
+        return Voting(len(self.store.classes), self.protocol.points, self.protocol.votes, self.protocol.rule)
+
+    def empty(self) -> Evaluation:
+        """An evaluation that has counted nothing."""
+        names = tuple(one.name for one in self.store.classes)
+        return Evaluation(names, self.protocol, np.zeros((len(names), len(names)), np.int64))
+
+
 def evaluate(
-    network: Network,
-    features: tuple[Feature, ...],
-    store: Store,
-    part: Part,
-    protocol: Protocol,
-    report: Report = unreported,
-    *,
-    share: tuple[int, int] = (0, 1),
-    heard: Heard = unheard,
+    network: Network, scored: ScoredPart, report: Report = unreported, *, heard: Heard = unheard
 ) -> Evaluation:
-    """Score ``network`` on ``part``. Several processes each take a ``share`` (number, of how many) of the scenes, and
-    their counts add up to the whole. Of every vote ``heard`` is told the true labels, −1 for none, and probabilities.
-    """
+    """Score ``network``. Of every vote ``heard`` is told the true labels, −1 for none, and probabilities."""
     was_training = network.training
     network.eval()
     try:
-        if part.shapes is None:
-            return _evaluate_scenes(network, features, store, part, protocol, report, share, heard)
-        return _evaluate_shapes(network, features, store, part, protocol, report, share, heard)
+        if scored.part.shapes is None:
+            return _evaluate_scenes(network, scored, report, heard)
+        return _evaluate_shapes(network, scored, report, heard)
     finally:
         network.train(was_training)
 
 
-def _evaluate_scenes(
-    network: Network,
-    features: tuple[Feature, ...],
-    store: Store,
-    part: Part,
-    protocol: Protocol,
-    report: Report,
-    share: tuple[int, int],
-    heard: Heard,
-) -> Evaluation:
-    result = _empty(store, protocol)
-    scenes = part.scenes[share[0] :: share[1]]
+def _evaluate_scenes(network: Network, scored: ScoredPart, report: Report, heard: Heard) -> Evaluation:
+    store, protocol, result = scored.store, scored.protocol, scored.empty()
+    scenes = scored.part.scenes[scored.share[0] :: scored.share[1]]
     for name in scenes:
         check_arrays(f"{store.path}, scene {name!r}", store.entry(name).arrays, ("labels",))
     for done, name in enumerate(scenes, start=1):
         arrays = store.arrays(name)
         truth = store.number_labels(arrays["labels"])
-        votes = vote_on_stored_scene(network, features, store, name, protocol, _with_truth(truth, heard))
-        predicted = votes.labels
-        if protocol.voxel is not None:
-            xyz = np.asarray(arrays["xyz"])
-            truth, predicted = voxel_labels(xyz, truth, predicted, protocol.voxel, len(store.classes))
+        votes = vote_on_stored_scene(network, scored, name, _with_truth(truth, heard))
+        if protocol.voxel is None:
+            result.add(truth, votes.labels, votes.confidence)
         else:
-            result.calibration.add(truth, predicted, votes.confidence)
-        result.confusion += count_confusion(truth, predicted, len(store.classes))
+            xyz = np.asarray(arrays["xyz"])
+            result.add(*voxel_labels(xyz, truth, votes.labels, protocol.voxel, len(store.classes)), None)
         report(done, len(scenes), name)
     return result
 
 
-def vote_on_stored_scene(
-    network: Network,
-    features: tuple[Feature, ...],
-    store: Store,
-    name: str,
-    protocol: Protocol,
-    heard: Heard = unheard,
-) -> Votes:
-    """Votes on every point of one scene of a store."""
+def vote_on_stored_scene(network: Network, scored: ScoredPart, name: str, heard: Heard = unheard) -> Votes:
+    """Votes on every point of one scene of the store."""
+    store, protocol = scored.store, scored.protocol
     assert protocol.blocks is not None
     xyz = np.asarray(store.arrays(name)["xyz"], np.float32)
-    described = stored_features(store, name, features, store.block_cache)
+    described = stored_features(store, name, scored.features, store.block_cache)
     scene = SceneInput(
         xyz=xyz,
         features=lambda numbers: described.of(numbers, xyz[numbers]),
@@ -134,46 +138,26 @@ def vote_on_stored_scene(
     )
     blocks = blocks_of(store, name, protocol.blocks, protocol.offsets, store.block_cache)
     numbers = (blocks[number] for number in range(len(blocks)))
-    return vote_on_scene(network, scene, BlocksOfScene(numbers, protocol.blocks), _voting(store, protocol), heard)
+    return vote_on_scene(network, scene, BlocksOfScene(numbers, protocol.blocks), scored.voting, heard)
 
 
-def _evaluate_shapes(
-    network: Network,
-    features: tuple[Feature, ...],
-    store: Store,
-    part: Part,
-    protocol: Protocol,
-    report: Report,
-    share: tuple[int, int],
-    heard: Heard,
-) -> Evaluation:
+def _evaluate_shapes(network: Network, scored: ScoredPart, report: Report, heard: Heard) -> Evaluation:
+    store, part, protocol, result = scored.store, scored.part, scored.protocol, scored.empty()
     assert part.shapes is not None
-    result = _empty(store, protocol)
-    numbers = part.shapes[share[0] :: share[1]]
-    shapes = ShapeClouds(store, part.split, protocol.points, features, numbers=numbers)
+    numbers = part.shapes[scored.share[0] :: scored.share[1]]
+    shapes = ShapeClouds(store, part.split, protocol.points, scored.features, numbers=numbers)
     truth: Labels = store.number_labels(np.asarray(store.shapes(part.split).labels)[numbers])
-    rounds = vote_on_shapes(network, shapes, _voting(store, protocol), _with_truth(truth, heard))
-    for done, votes in enumerate(rounds, start=1):
-        result.confusion = count_confusion(truth, votes.labels, len(store.classes))
+    for done, votes in enumerate(vote_on_shapes(network, shapes, scored.voting, _with_truth(truth, heard)), start=1):
         if done == 1 and protocol.votes > 1:
-            result.single_vote = result.confusion
+            result.single_vote = count_confusion(truth, votes.labels, len(store.classes))
         if done == protocol.votes:
-            result.calibration.add(truth, votes.labels, votes.confidence)
+            result.add(truth, votes.labels, votes.confidence)
         report(done, protocol.votes, f"vote {done}")
     return result
 
 
-def _voting(store: Store, protocol: Protocol) -> Voting:
-    return Voting(len(store.classes), protocol.points, protocol.votes, protocol.rule)
-
-
 def _with_truth(truth: Labels, heard: Heard) -> Heard:
     return lambda numbers, probabilities: heard(truth[numbers], probabilities)
-
-
-def _empty(store: Store, protocol: Protocol) -> Evaluation:
-    count = len(store.classes)
-    return Evaluation(tuple(one.name for one in store.classes), protocol, np.zeros((count, count), np.int64))
 
 
 def without_nan(value: Any) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from copy import deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ from point2node.core.errors import InputError
 from point2node.core.words import Report
 from point2node.data.raw_roots import open_data, open_generated_rooms
 from point2node.data.store import Store
-from point2node.evaluation.evaluate import Evaluation, evaluate, without_nan
+from point2node.evaluation.evaluate import Evaluation, ScoredPart, evaluate, without_nan
 from point2node.evaluation.protocol import Protocol, protocol_of
 from point2node.evaluation.splits import find_part
 from point2node.models.layers import count_parameters
@@ -68,22 +68,29 @@ def is_own_data(trained: Trained, store: Store) -> bool:
     return trained.run_card is not None and trained.run_card.data_checksum == store.checksum
 
 
+@dataclass(frozen=True)
+class ScoringOptions:
+    """What to score and how; None leaves it to the run and its weights."""
+
+    split: str | None = None
+    """By default the one that the run held out."""
+    votes: int | None = None
+    rule: Rule | None = None
+
+
+DEFAULT_OPTIONS = ScoringOptions()
+
+
 def score_split(
-    trained: Trained,
-    store: Store,
-    split: str | None,
-    votes: int | None,
-    rule: Rule | None,
-    report: Report,
-    device: torch.device,
+    trained: Trained, store: Store, report: Report, device: torch.device, options: ScoringOptions = DEFAULT_OPTIONS
 ) -> Evaluation:
-    """Score one split; by default the one that the run held out."""
+    """Score one split."""
     trained = restrict_classes(trained, store)
-    wanted = split or (trained.settings.test_split if trained.settings is not None else "test")
-    part = find_part(trained.settings, store, wanted)
-    protocol = protocol_of(trained.card, store, part, votes, rule)
+    split = options.split or (trained.settings.test_split if trained.settings is not None else "test")
+    part = find_part(trained.settings, store, split)
+    protocol = protocol_of(trained.card, store, part, options.votes, options.rule)
     network = trained.network.to(device)
-    return evaluate(network, trained.card.features, store, part, protocol, report)
+    return evaluate(network, ScoredPart(store, part, protocol, trained.card.features), report)
 
 
 def result_of(trained: Trained, evaluation: Evaluation) -> dict[str, Any]:

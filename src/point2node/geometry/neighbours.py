@@ -8,34 +8,29 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.geometry.coordinates import check_coordinates
 from point2node.geometry.neighbour_kernels import build_trees, search_trees
-from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.switch import use_kernels
 from point2node.kernels.threads import match_torch_threads
 
 TEMPORARY_BYTES = 64 * 2**20
 
 
-def k_nearest_neighbours(
-    queries: Tensor, points: Tensor, k: int, *, path: ComputePath = "auto"
-) -> tuple[Tensor, Tensor]:
+def k_nearest_neighbours(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Distances and indices (B, Q, min(k, P)) of the points nearest to each query, in order.
 
     For query q of cloud b, the points p are ordered by (‖q − p‖², index of p) and the first min(k, P) kept.
-    Both paths round the squared distance (dx² + dy²) + dz² in the dtype given, so they agree to the bit;
-    only which of several points tied at the last place is kept is left open on the path "torch".
+    The k-d tree and brute force round the squared distance (dx² + dy²) + dz² in the dtype given, so they agree to the
+    bit; only which of several points tied at the last place is kept is left open in torch.
 
     Args:
         queries: (B, Q, 3), float32 or float64.
         points: (B, P, 3), same dtype and device.
         k: how many neighbours; a query that is itself among the points is its own first neighbour.
-        path: "cpu" for the numba k-d tree, "torch" for brute force in torch, "auto" to choose by device.
     """
-    squares, indices = _search(queries, points, k, path)
+    squares, indices = _search(queries, points, k)
     return squares.sqrt(), indices
 
 
-def dilated_k_nearest_neighbours(
-    queries: Tensor, points: Tensor, k: int, dilation: int = 1, *, path: ComputePath = "auto"
-) -> Tensor:
+def dilated_k_nearest_neighbours(queries: Tensor, points: Tensor, k: int, dilation: int = 1) -> Tensor:
     """Indices (B, Q, K): of the K·D nearest points of each query every D-th, at positions 0, D, 2D, …
 
     The receptive field grows with the dilation D and the cost does not. A cloud with P < K·D points has no
@@ -44,12 +39,12 @@ def dilated_k_nearest_neighbours(
     """
     _check_at_least_one("k", k)
     _check_at_least_one("dilation", dilation)
-    return dilate(nearest_indices(queries, points, k * dilation, path=path), k, dilation)
+    return dilate(nearest_indices(queries, points, k * dilation), k, dilation)
 
 
-def nearest_indices(queries: Tensor, points: Tensor, k: int, *, path: ComputePath = "auto") -> Tensor:
+def nearest_indices(queries: Tensor, points: Tensor, k: int) -> Tensor:
     """The indices of ``k_nearest_neighbours`` alone."""
-    return _search(queries, points, k, path)[1]
+    return _search(queries, points, k)[1]
 
 
 def dilate(nearest: Tensor, k: int, dilation: int) -> Tensor:
@@ -58,11 +53,11 @@ def dilate(nearest: Tensor, k: int, dilation: int) -> Tensor:
     return nearest[..., positions]
 
 
-def _search(queries: Tensor, points: Tensor, k: int, path: ComputePath) -> tuple[Tensor, Tensor]:
+def _search(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Squared distances and indices."""
     _check_pair(queries, points)
     _check_at_least_one("k", k)
-    search = _search_by_tree if uses_kernel(path, points) else _search_by_force
+    search = _search_by_tree if use_kernels(points) else _search_by_force
     return search(queries.detach(), points.detach(), min(k, points.shape[1]))
 
 

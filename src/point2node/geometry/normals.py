@@ -10,7 +10,7 @@ from torch import Tensor
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normal_kernels import find_normals
 from point2node.geometry.sampling import grid_sampling
-from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.switch import use_kernels
 from point2node.kernels.threads import match_torch_threads
 
 CELL = 0.03
@@ -33,15 +33,15 @@ class SurfaceCells:
     """(M, 3), of unit length; 0 where the neighbours of a cell lie on a line or in one place."""
 
 
-def estimate_normals(xyz: Tensor, *, cell: float = CELL, path: ComputePath = "auto") -> Tensor:
+def estimate_normals(xyz: Tensor, *, cell: float = CELL) -> Tensor:
     """Unit normals (N, 3) of one cloud (N, 3): those of the cells of ``find_surface``, whose arguments these are."""
     if not len(xyz):
         return torch.zeros_like(xyz)
-    surface = find_surface(xyz, cell=cell, path=path)
+    surface = find_surface(xyz, cell=cell)
     return surface.normals[surface.number]
 
 
-def find_surface(xyz: Tensor, *, cell: float = CELL, path: ComputePath = "auto") -> SurfaceCells:
+def find_surface(xyz: Tensor, *, cell: float = CELL) -> SurfaceCells:
     """The cells of one cloud (N, 3) and their normals, whose sign says nothing: the first of z, y, x that is not 0 is
     positive.
 
@@ -52,15 +52,14 @@ def find_surface(xyz: Tensor, *, cell: float = CELL, path: ComputePath = "auto")
     Args:
         xyz: float32 or float64, in metres; at least one point.
         cell: metres.
-        path: "cpu" for the numba kernel, "torch" for pure torch, "auto" to choose by device.
     """
-    first, number = grid_sampling(xyz, cell, path=path)
+    first, number = grid_sampling(xyz, cell)
     shifted = (xyz - xyz[first][number]).double()  # near 0: no digits are lost far from the origin
     counts = torch.bincount(number, minlength=len(first))[:, None]
     means = xyz[first].double() + shifted.new_zeros(len(first), 3).index_add_(0, number, shifted) / counts
     means = means.to(xyz.dtype)
-    neighbours = nearest_indices(means[None], means[None], NEIGHBOURS, path=path)[0]
-    if uses_kernel(path, xyz):
+    neighbours = nearest_indices(means[None], means[None], NEIGHBOURS)[0]
+    if use_kernels(xyz):
         match_torch_threads()
         normals = torch.from_numpy(find_normals(means.contiguous().numpy(), neighbours.contiguous().numpy(), LINE))
     else:

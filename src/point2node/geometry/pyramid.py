@@ -13,7 +13,6 @@ from point2node.core.errors import InputError
 from point2node.geometry.coordinates import check_coordinates
 from point2node.geometry.neighbours import dilate, nearest_indices
 from point2node.geometry.sampling import farthest_point_sampling, random_sampling
-from point2node.kernels.switch import ComputePath
 
 Sampling = Literal["farthest", "random"]
 
@@ -105,7 +104,7 @@ def move_tensor(tensor: Tensor, device: torch.device | str) -> Tensor:
     return tensor.to(device, non_blocking=torch.device(device).type != "cpu")
 
 
-def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0, path: ComputePath = "auto") -> Pyramid:
+def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0) -> Pyramid:
     """Sample the levels of ``plan`` from ``xyz`` (B, N, 3) and answer its searches.
 
     Coordinates keep their frame and their dtype: networks want float32, so shift map coordinates first
@@ -128,11 +127,11 @@ def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0, path: Comput
         if size is None or size == above.shape[1]:
             chosen.append(_all_numbers(above))
         elif plan.sampling == "farthest":
-            chosen.append(farthest_point_sampling(above, size, path=path))
+            chosen.append(farthest_point_sampling(above, size))
         else:
             chosen.append(random_sampling(above.shape[1], size, generator).to(xyz.device).expand(len(xyz), -1))
         levels.append(above.gather(1, chosen[-1][..., None].expand(-1, -1, 3)))
-    found = _answer(plan.searches, levels, chosen, path)
+    found = _answer(plan.searches, levels, chosen)
     return Pyramid(
         levels=tuple(levels),
         numbers=tuple(_places(levels, chosen, 0, level) for level in range(len(levels))),
@@ -143,16 +142,14 @@ def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0, path: Comput
     )
 
 
-def _answer(
-    searches: Sequence[Search], levels: Sequence[Tensor], chosen: Sequence[Tensor], path: ComputePath
-) -> dict[Search, Tensor]:
+def _answer(searches: Sequence[Search], levels: Sequence[Tensor], chosen: Sequence[Tensor]) -> dict[Search, Tensor]:
     """The neighbours of every search. The widest go first, so that the others can often be read from their lists."""
     lists: dict[Search, Tensor] = {}
     found: dict[Search, Tensor] = {}
     for search in sorted(searches, key=lambda search: (-search.width, search.queries)):
         wider = next((other for other in lists if search.is_part_of(other)), None)
         if wider is None:
-            nearest = nearest_indices(levels[search.queries], levels[search.source], search.width, path=path)
+            nearest = nearest_indices(levels[search.queries], levels[search.source], search.width)
             lists[search] = nearest
         else:
             nearest = lists[wider]

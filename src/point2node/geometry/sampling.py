@@ -10,24 +10,23 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.geometry.coordinates import check_coordinates
 from point2node.geometry.sampling_kernels import cell_keys, number_cells, sample_farthest
-from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.switch import use_kernels
 from point2node.kernels.threads import match_torch_threads
 
 CELLS_PER_POINT = 16
 """Up to so many cells in the bounding box for each point, a table of all cells beats sorting the keys."""
 
 
-def farthest_point_sampling(xyz: Tensor, count: int, *, start: int = 0, path: ComputePath = "auto") -> Tensor:
+def farthest_point_sampling(xyz: Tensor, count: int, *, start: int = 0) -> Tensor:
     """Indices (B, count) of s_0 = start, s_i = argmax over p not yet chosen of min_{j<i} ‖p − s_j‖².
 
     Of equally far points the lowest index is taken, and indices are distinct even where points coincide.
-    Both paths round (dx² + dy²) + dz² alike, so they choose the same points.
+    The kernel and torch round (dx² + dy²) + dz² alike, so they choose the same points.
 
     Args:
         xyz: (B, N, 3), float32 or float64.
         count: how many points, 1 to N.
         start: index of the first point, the same in every cloud.
-        path: "cpu" for the numba kernel, "torch" for a loop in torch, "auto" to choose by device.
     """
     check_coordinates(xyz)
     total = xyz.shape[1]
@@ -35,7 +34,7 @@ def farthest_point_sampling(xyz: Tensor, count: int, *, start: int = 0, path: Co
     if not 0 <= start < total:
         raise InputError("start", expected=f"an index from 0 to {total - 1}", found=str(start))
     xyz = xyz.detach()
-    if not uses_kernel(path, xyz):
+    if not use_kernels(xyz):
         return _sample_farthest_in_torch(xyz, count, start)
     match_torch_threads()
     bits = torch.empty(xyz.shape[:2], dtype=torch.int32 if xyz.dtype == torch.float32 else torch.int64)
@@ -62,12 +61,12 @@ def random_sampling(total: int, count: int, generator: torch.Generator) -> Tenso
     return torch.randperm(total, generator=generator)[:count]
 
 
-def grid_sampling(xyz: Tensor, cell: float, *, path: ComputePath = "auto") -> tuple[Tensor, Tensor]:
+def grid_sampling(xyz: Tensor, cell: float) -> tuple[Tensor, Tensor]:
     """The lowest-index point of every occupied cubic cell of side ``cell``, and the cell of every point.
 
     A point lies in cell ⌊(xyz − min xyz) / cell⌋, taken in double precision. Occupied cells are numbered in
     the lexicographic order of (x, y, z). The first result holds one point index per cell, in that order; the
-    second, (N,), holds each point's number into the first. ``path`` as for farthest point sampling.
+    second, (N,), holds each point's number into the first.
     """
     if xyz.dim() != 2:
         raise InputError("xyz", expected="one cloud of shape (N, 3)", found=f"shape {tuple(xyz.shape)}")
@@ -86,7 +85,7 @@ def grid_sampling(xyz: Tensor, cell: float, *, path: ComputePath = "auto") -> tu
             found=f"{size_x:g} × {size_y:g} × {size_z:g} at {cell:g} m",
             remedy="Use larger cells or remove far outliers.",
         )
-    if uses_kernel(path, xyz):
+    if use_kernels(xyz):
         match_torch_threads()
         keys = torch.from_numpy(cell_keys(xyz.contiguous().numpy(), lower.numpy(), cell, sizes.long().numpy()))
         if cells <= CELLS_PER_POINT * len(xyz) and len(xyz) < 2**31:

@@ -10,7 +10,7 @@ from torch import Tensor
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normals import find_surface
 from point2node.geometry.smoothing_kernels import link_surface, spread
-from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.switch import use_kernels
 from point2node.kernels.threads import match_torch_threads
 
 NEIGHBOURS = 24
@@ -23,9 +23,7 @@ ROUNDS = 32
 """Averages one after the other: together they reach about half a metre along a surface."""
 
 
-def smooth_on_surfaces(
-    xyz: Tensor, values: Tensor, weights: Tensor, *, rounds: int = ROUNDS, path: ComputePath = "auto"
-) -> Tensor:
+def smooth_on_surfaces(xyz: Tensor, values: Tensor, weights: Tensor, *, rounds: int = ROUNDS) -> Tensor:
     """Values (N, C) averaged over the surface that each point lies on, and not across its edges.
 
     The points of each 3 cm cell become one, with the weighted mean of their values and the mean of their weights.
@@ -38,17 +36,16 @@ def smooth_on_surfaces(
         values: (N, C), such as probabilities.
         weights: (N,), above 0: how much a point's values count, such as their confidence.
         rounds: how often.
-        path: "cpu" for the numba kernels, "torch" for pure torch, "auto" to choose by device.
     """
     if not len(xyz):
         return values
-    surface = find_surface(xyz, path=path)
+    surface = find_surface(xyz)
     number, cells = surface.number, len(surface.means)
     totals = weights.new_zeros(cells).index_add_(0, number, weights)
     means = values.new_zeros(cells, values.shape[1]).index_add_(0, number, values * weights[:, None]) / totals[:, None]
     cell_weights = totals / torch.bincount(number, minlength=cells)
-    neighbours = nearest_indices(surface.means[None], surface.means[None], NEIGHBOURS, path=path)[0]
-    if uses_kernel(path, xyz):
+    neighbours = nearest_indices(surface.means[None], surface.means[None], NEIGHBOURS)[0]
+    if use_kernels(xyz):
         match_torch_threads()
         links = link_surface(surface.means.numpy(), surface.normals.numpy(), neighbours.numpy(), ALIKE, OFFSET)
         found = means.numpy()

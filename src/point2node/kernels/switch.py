@@ -1,16 +1,13 @@
-"""The switches between the forms of an operator: numba kernels, plain torch, and torch without loops."""
+"""The one switch between the forms of a function: numba kernels, plain torch, and torch without loops."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Literal, get_args
 
 import torch
 from torch import Tensor
-
-from point2node.core.errors import InputError, unknown_choice
 
 _kernels_enabled: ContextVar[bool] = ContextVar("kernels_enabled", default=True)
 _in_one_piece: ContextVar[bool] = ContextVar("in_one_piece", default=False)
@@ -28,7 +25,7 @@ def use_kernels(*tensors: Tensor) -> bool:
 
 @contextmanager
 def torch_only() -> Iterator[None]:
-    """Take the plain torch forms inside this block, as on CUDA."""
+    """Take the plain torch forms inside this block, as on CUDA: of the network's operators and of the geometry."""
     token = _kernels_enabled.set(False)
     try:
         yield
@@ -50,21 +47,3 @@ def exportable() -> Iterator[None]:
             yield
     finally:
         _in_one_piece.reset(token)
-
-
-ComputePath = Literal["auto", "cpu", "torch"]
-
-
-def uses_kernel(path: ComputePath, xyz: Tensor) -> bool:
-    """Whether ``path`` means the numba kernel for ``xyz``; "auto" does so for every tensor on the CPU."""
-    if path not in get_args(ComputePath):
-        raise unknown_choice("path", path, get_args(ComputePath))
-    on_cpu = xyz.device.type == "cpu"
-    if path == "cpu" and not on_cpu:
-        raise InputError(
-            "path",
-            expected='a tensor on the CPU for "cpu"',
-            found=f"one on {xyz.device}",
-            remedy='Pass path="auto" or move the tensor with .cpu().',
-        )
-    return on_cpu and path != "torch"

@@ -10,11 +10,23 @@ from torch.nn import functional as F
 
 
 class BatchNorm(nn.BatchNorm1d):
-    """Batch norm over rows (M, C); the defaults are TensorFlow's momentum (0.99, PyTorch's 0.01) and ε as in PointCNN.
+    """[Batch norm](https://arxiv.org/abs/1502.03167) with running statistics that are right from the first step.
+
+        y = γ (x − mean) / √(variance + ε) + β
 
     The running statistics are a plain mean of the first 1 / momentum batches and an exponential one from then on.
     Started at mean 0 and variance 1, as usual, they would take a thousand steps to forget that start: lifted local
     coordinates have variances of a hundredth, and evaluation after a short training would be far from training.
+
+    Args:
+        channels: C.
+        eps: ε; the default is that of [PointCNN](https://arxiv.org/abs/1801.07791).
+        momentum: the weight of a new batch in the running statistics; the default is TensorFlow's momentum of 0.99,
+            which PyTorch writes as 0.01.
+
+    Shapes:
+        - x: (M, C), normalised over the M rows
+        - result: (M, C)
     """
 
     synchronised = False

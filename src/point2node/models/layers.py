@@ -51,7 +51,20 @@ def fill_linear_(layer: nn.Linear) -> None:
 
 
 class Dense(nn.Module):
-    """linear without bias → ELU → batch norm: activation first, then normalisation, as in PointCNN."""
+    """linear without bias → ELU → batch norm: activation first, then normalisation.
+
+    The layer of [PointCNN](https://arxiv.org/abs/1801.07791):
+
+        BatchNorm(ELU(W x))
+
+    Args:
+        in_channels: width of the input.
+        out_channels: width of the result.
+
+    Shapes:
+        - x: (…, in_channels)
+        - result: (…, out_channels)
+    """
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
         super().__init__()
@@ -70,12 +83,18 @@ class Dense(nn.Module):
 class Head(nn.Module):
     """Fully connected layers that give each node its logits.
 
+        logits = W dropout(layer(… dropout(layer(x)))) + b
+
     Args:
         in_channels: C.
         widths: of the hidden layers.
         dropouts: after each of them.
         num_classes: the number of logits.
         layer: makes a hidden layer from its two widths.
+
+    Shapes:
+        - nodes: (…, C)
+        - logits: (…, classes)
     """
 
     def __init__(

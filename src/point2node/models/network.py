@@ -44,19 +44,27 @@ TURNS = threading.RLock()
 class Network(nn.Module, ABC):
     """A network that labels points or clouds from features and a pyramid: features → nodes → logits.
 
-    Between nodes and logits there can be dynamic node correlation (``correlate``), the paper's "general feature
-    enhancement tool". The nodes are what the network knows of single points, in front of its last layer that works on
-    single points: one more layer reads them, correlated or not, before the logits or the pooling.
+        logits = label(correlation(nodes(features, pyramid)))
+
+    Between nodes and logits there can be dynamic node correlation (``correlate``), the "general feature enhancement
+    tool" of [Point2Node](https://arxiv.org/abs/1912.10775). The nodes are what the network knows of single points, in
+    front of its last layer that works on single points: one more layer reads them, correlated or not, before the logits
+    or the pooling.
 
     It never searches in space: the pyramid holds every neighbour. DGCNN, whose graphs follow its features, is the one
     that searches among those.
 
     Args:
         plan: what it asks of the geometry: levels and neighbours.
-        in_features: the width of the input features beside xyz; 0 for none.
+        in_features: the width of the input features in addition to xyz; 0 for none.
         head: the last layers, which give logits.
         node_channels: C, the width of a node.
         node_level: the level of the pyramid whose points are the nodes.
+
+    Shapes:
+        - xyz: (B, N, 3), where no pyramid is given
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes) of a segmenter, (B, classes) of a classifier; see ``forward``
     """
 
     task: Task

@@ -77,8 +77,8 @@ def adapt(request: Request, run: RunFolder, watch: Watch, progress: Progress) ->
         for told in scans.manifest.told_notes():
             watch.say(told)
         before = _predict(labeller, scans, work / "predicted_0", progress)
-        start, predictions, norms = _adapt_norms(request, labeller, scans, before, work, watch, progress)
         training = SelfTraining(request, settings, data, run, work, scans, before, watch, progress)
+        start, predictions, norms = _adapt_norms(labeller, training)
         try:
             after, agreement, rounds = training.run_rounds(start, predictions)
         except StoppedError:
@@ -103,21 +103,14 @@ def _predict(labeller: SceneLabeller, scans: Store, folder: Path, progress: Prog
         return predict_scans(labeller, scans, folder, report)
 
 
-def _adapt_norms(
-    request: Request,
-    labeller: SceneLabeller,
-    scans: Store,
-    before: Predictions,
-    work: Path,
-    watch: Watch,
-    progress: Progress,
-) -> tuple[Path, Predictions, dict[str, Any]]:
+def _adapt_norms(labeller: SceneLabeller, training: SelfTraining) -> tuple[Path, Predictions, dict[str, Any]]:
     """The weights that training starts from, what they say of the scans, and what is to be reported of them.
 
     They are the original ones with mixed batch-norm statistics, or without where these agree too little with them.
     """
-    trained, start = labeller.trained, work / "start.safetensors"
-    original = work / "original.safetensors"
+    request, scans, before = training.request, training.scans, training.before
+    trained, start = labeller.trained, training.work / "start.safetensors"
+    original = training.work / "original.safetensors"
     write_weights(original, trained.network.state_dict(), trained.card)
     if request.norm_share == 0:
         return original, before, {"share": 0.0}
@@ -125,11 +118,13 @@ def _adapt_norms(
         mixed = _mix_norms(labeller, scans, request.norm_share)
         write_weights(start, mixed.state_dict(), trained.card)
     adapted = SceneLabeller(load_trained(str(start)))
-    predictions = _predict(adapted, scans, work / "predicted_norms", progress)
+    predictions = _predict(adapted, scans, training.work / "predicted_norms", training.progress)
     agreement = compare(before, predictions, request.sure)
     report = {"share": request.norm_share, "agreement": describe_agreement(agreement)}
     if agreement.diverged:
-        watch.say("note: the scans' batch-norm statistics change too many labels; the trained ones are used instead")
+        training.watch.say(
+            "note: the scans' batch-norm statistics change too many labels; the trained ones are used instead"
+        )
         return original, before, report
     return start, predictions, report
 

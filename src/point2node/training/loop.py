@@ -36,7 +36,7 @@ from point2node.training.recipe import (
 )
 from point2node.training.setup import Job, SetUp, set_up
 from point2node.training.validation import chosen_score, is_better, validate
-from point2node.weights.run_folder import RunFolder, describe_run
+from point2node.weights.run_folder import RunFolder, RunSizes, describe_run
 from point2node.weights.settings import Settings
 
 FINAL_FILES = ("last.safetensors", "best.safetensors", "state.safetensors")
@@ -175,8 +175,8 @@ def _find_progress(job: Job, work: SetUp, keeper: Keeper, watch: Watch) -> Progr
         return progress
     progress = Progress(seed=settings.seed)
     if keeper.writes:
-        sizes = (len(work.training), len(work.validation), count_parameters(work.network), work.steps)
-        run.create(settings, describe_run(settings, job.preset, store, job.data, *sizes))
+        sizes = RunSizes(len(work.training), len(work.validation), count_parameters(work.network), work.steps)
+        run.create(settings, describe_run(settings, job.preset, store, job.data, sizes))
         keeper.checkpoint(progress)
     return progress
 

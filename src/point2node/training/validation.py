@@ -9,7 +9,7 @@ from lightning_fabric import Fabric
 from torch import Tensor
 
 from point2node.data.store import Store
-from point2node.evaluation.evaluate import Evaluation, evaluate
+from point2node.evaluation.evaluate import Evaluation, ScoredPart, evaluate
 from point2node.evaluation.metrics import Scores
 from point2node.evaluation.protocol import protocol_of
 from point2node.evaluation.splits import Part
@@ -23,7 +23,7 @@ def validate(network: Network, card: WeightsCard, store: Store, part: Part, keep
     protocol = protocol_of(card, store, part)
     with applied(network, _kept_by_the_first(fabric, keeper)):
         share = (fabric.global_rank, fabric.world_size)
-        result = evaluate(network, card.features, store, part, protocol, share=share)
+        result = evaluate(network, ScoredPart(store, part, protocol, card.features, share))
     counts = fabric.all_reduce(torch.from_numpy(result.confusion).to(fabric.device), reduce_op="sum")
     assert isinstance(counts, Tensor)
     return Evaluation(result.names, protocol, counts.cpu().numpy()).scores

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -131,17 +132,19 @@ class RunFolder:
             stream.write((json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def describe_run(
-    settings: Settings,
-    preset: str,
-    store: Store,
-    data: str | None,
-    training: int,
-    validation: int,
-    parameters: int,
-    steps: int,
-) -> RunCard:
-    """The card of a run that begins."""
+@dataclass(frozen=True)
+class RunSizes:
+    """What is counted when a run starts."""
+
+    training: int
+    """Samples to learn from."""
+    validation: int
+    parameters: int
+    steps: int
+
+
+def describe_run(settings: Settings, preset: str, store: Store, data: str | None, sizes: RunSizes) -> RunCard:
+    """The card of a run that starts."""
     return RunCard(
         preset=preset,
         model=settings.model,
@@ -152,10 +155,7 @@ def describe_run(
         data=data,
         data_checksum=store.checksum,
         test_split=settings.test_split,
-        training=training,
-        validation=validation,
-        parameters=parameters,
-        steps=steps,
+        **asdict(sizes),
         classes=store.manifest.classes,
         ignored=store.manifest.ignored,
     )

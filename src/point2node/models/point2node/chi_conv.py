@@ -14,7 +14,20 @@ from point2node.models.point2node.design import ChiStart
 
 
 class DepthwiseOverNeighbours(nn.Module):
-    """A depthwise convolution over all K rows of a K×K matrix with multiplier K: Y[c, m] = Σ_k X[k, c] W[k, c, m]."""
+    """A depthwise convolution over all K rows of a K×K matrix with multiplier K, then batch norm.
+
+    A layer of the X-transformation of [PointCNN](https://arxiv.org/abs/1801.07791):
+
+        Y[c, m] = Σ_k X[k, c] W[k, c, m]
+
+    Args:
+        neighbours: K.
+        activation: whether an ELU comes between convolution and batch norm.
+
+    Shapes:
+        - X: (R, K, K), for R representative points
+        - result: (R, K, K)
+    """
 
     def __init__(self, neighbours: int, *, activation: bool) -> None:
         super().__init__()
@@ -31,7 +44,20 @@ class DepthwiseOverNeighbours(nn.Module):
 
 
 class XTransformation(nn.Module):
-    """The K×K matrix X of each representative point, from the local coordinates of its K neighbours alone."""
+    """The K×K matrix X of each representative point, from the local coordinates of its K neighbours alone.
+
+    [PointCNN](https://arxiv.org/abs/1801.07791), Algorithm 1, step 4, as its release has it:
+
+        X = depthwise₂(depthwise₁(dense(P′)))
+
+    Args:
+        neighbours: K.
+        start: the fans that the dense layer is drawn with; see ``Design.chi_start``.
+
+    Shapes:
+        - local: (B, P, K, 3), the coordinates P′ of the neighbours relative to their representative point
+        - result: (B, P, K, K)
+    """
 
     def __init__(self, neighbours: int, start: ChiStart = "dense") -> None:
         super().__init__()
@@ -54,7 +80,15 @@ class XTransformation(nn.Module):
 
 
 class ChiConv(nn.Module):
-    """One χ-conv layer.
+    """χ-conv: one layer from the K neighbours of each representative point to its features.
+
+    [PointCNN](https://arxiv.org/abs/1801.07791), Algorithm 1, for a representative point p with neighbours P and
+    features F:
+
+        P′ = P − p
+        F* = [MLP_δ(P′), F]
+        X = MLP(P′)
+        result = Conv(X F*), separable: depthwise over the K neighbours, then pointwise
 
     Args:
         neighbours: K.
@@ -63,7 +97,14 @@ class ChiConv(nn.Module):
         out_channels: C.
         multiplier: depth multiplier of the separable convolution over the K neighbours.
         with_global: also lift the representative points' own coordinates to C/4 channels and append them.
-        start: how the X-transformation's first layer is drawn.
+        start: the fans that the X-transformation's first layer is drawn with; see ``Design.chi_start``.
+
+    Shapes:
+        - queries: (B, P, 3), the representative points
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points
+        - result: (B, P, C), or (B, P, C + C/4) with ``with_global``
     """
 
     def __init__(

@@ -46,7 +46,25 @@ class DecoderLayer:
 
 
 class FeatureExtraction(nn.Module):
-    """From N points to nodes: the encoder's last level, or with a decoder all N points again."""
+    """From N points to nodes: the encoder's last level, or with a decoder all N points again.
+
+    "Feature extraction" in Fig. 1 of [Point2Node](https://arxiv.org/abs/1912.10775): the χ-conv U-Net of
+    [PointCNN](https://arxiv.org/abs/1801.07791), or its encoder alone:
+
+        encoder:  E_l = χ-conv from level l − 1 to level l; the first is within level 0
+        decoder:  D_l = Dense([χ-conv from a coarser level to level l, E_l])
+
+    Args:
+        encoder: the layers, from the finest level to the coarsest.
+        decoder: the layers back up; none for a classifier.
+        in_features: width of the input features in addition to xyz; 0 for none.
+        sampling: how the levels are sampled.
+        design: choices that the paper leaves open.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - result: (B, nodes, C), the nodes V⁽⁰⁾
+    """
 
     def __init__(
         self,

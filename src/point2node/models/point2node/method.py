@@ -27,12 +27,24 @@ ENTROPY_ROWS = 64
 
 
 class Projection(nn.Linear):
-    """θ or φ, C → C/r.
+    """θ or φ of [Point2Node](https://arxiv.org/abs/1912.10775), Eqs. 4 and 9: a linear map to fewer channels.
+
+        θ(v) = W v + b
 
     The softmax of Eqs. 6 and 11 has no scale. With Glorot's weights the correlations m have a standard deviation of
-    about 1.8 √(C/r): each row then falls on a single node, a chance one, and hardly recovers. Started "even", m has a
-    standard deviation of 0.1 for nodes of variance 1, whatever the width: every node begins by listening to all, as
-    in the non-local networks that the module goes back to.
+    about 1.8 √(C/r): each row then falls on a single random node and hardly recovers. Started "even", m has a standard
+    deviation of 0.1 for nodes of variance 1, whatever the width: at first every node listens to all others, as in the
+    non-local networks that the module goes back to.
+
+    Args:
+        channels: C.
+        reduction: r.
+        bias: whether b is added; batch norm replaces it.
+        design: how W starts (``correlation_start``), and whether batch norm follows (``correlation_norm``).
+
+    Shapes:
+        - nodes: (…, C)
+        - result: (…, C/r)
     """
 
     def __init__(self, channels: int, reduction: int, *, bias: bool, design: Design) -> None:
@@ -69,7 +81,23 @@ class _Correlation(nn.Module):
 
 
 class SelfCorrelation(nn.Module):
-    """Cross-channel edges: each channel of a node is weighted by all its channels (Eqs. 1-3, less the residual)."""
+    """Cross-channel edges: each channel of a node is weighted by all its channels.
+
+    Self correlation of [Point2Node](https://arxiv.org/abs/1912.10775), Eqs. 1-3 without the residual:
+
+        w = MLP(v)
+        w̄ = softmax over the C channels of w
+        update = w̄ ⊙ v
+
+    The MLP is a separable 1-D convolution: one weight for each channel, then a C × C map with a bias.
+
+    Args:
+        channels: C.
+
+    Shapes:
+        - nodes: (B, N, C)
+        - update: (B, N, C)
+    """
 
     def __init__(self, channels: int) -> None:
         super().__init__()
@@ -96,7 +124,24 @@ class SelfCorrelation(nn.Module):
 
 
 class LocalCorrelation(_Correlation):
-    """Local edges inside each dilated K-nearest-neighbour graph (Eqs. 4-8)."""
+    """Local edges inside each dilated K-nearest-neighbour graph.
+
+    Local correlation of [Point2Node](https://arxiv.org/abs/1912.10775), Eqs. 4-8, for the K neighbours V of a node:
+
+        Q = θ(V),  X = φ(V)
+        m̄ = softmax over each row of Q Xᵀ
+        update = maximum over the K rows of m̄ V
+
+    Args:
+        channels: C.
+        reduction: r; θ and φ map to C/r channels.
+        design: how θ and φ start, whether they are normalised, and whether Q Xᵀ is scaled.
+
+    Shapes:
+        - nodes: (B, N, C)
+        - neighbours: (B, N, K), numbers of nodes
+        - update: (B, N, C)
+    """
 
     def adjacency(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
         """m̄ (B, S, K, K): the pruned adjacency matrix of each graph; each row sums to 1."""
@@ -132,7 +177,23 @@ class LocalCorrelation(_Correlation):
 
 
 class NonLocalCorrelation(_Correlation):
-    """Non-local edges between all N nodes (Eqs. 9-12)."""
+    """Non-local edges between all N nodes.
+
+    Non-local correlation of [Point2Node](https://arxiv.org/abs/1912.10775), Eqs. 9-12, for all nodes V:
+
+        Q = θ(V),  X = φ(V)
+        m̄ = softmax over each row of Q Xᵀ
+        update = m̄ V
+
+    Args:
+        channels: C.
+        reduction: r; θ and φ map to C/r channels.
+        design: how θ and φ start, whether they are normalised, and whether Q Xᵀ is scaled.
+
+    Shapes:
+        - nodes: (B, N, C)
+        - update: (B, N, C)
+    """
 
     def adjacency_rows(self, nodes: Tensor, rows: Tensor) -> Tensor:
         """m̄⁽ᵍ⁾ (B, S, N) of the nodes numbered ``rows`` (B, S); each row sums to 1."""
@@ -165,7 +226,16 @@ class NonLocalCorrelation(_Correlation):
 
 
 class GlobalAverage(nn.Module):
-    """A control for non-local correlation: every node listens to all N nodes evenly, and nothing is learnt."""
+    """A control for non-local correlation, not in the paper: every node listens to all N nodes evenly.
+
+    Nothing is learned:
+
+        update = mean of the N nodes, the same for each of them
+
+    Shapes:
+        - nodes: (B, N, C)
+        - update: (B, N, C)
+    """
 
     def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
         """The mean of the nodes, for each of them, (B, N, C)."""
@@ -192,7 +262,20 @@ def _stride(nodes: Tensor) -> int:
 
 
 class LinearAggregation(nn.Module):
-    """V + Σ α·update (Eq. 3): a residual connection with a learnable scale for each update."""
+    """A residual connection with a learned scale for each update.
+
+    [Point2Node](https://arxiv.org/abs/1912.10775), Eq. 3, for one or several updates:
+
+        V + Σ_t α_t update_t
+
+    Args:
+        updates: how many updates there are.
+
+    Shapes:
+        - nodes: (B, N, C)
+        - updates: a sequence of (B, N, C)
+        - result: (B, N, C)
+    """
 
     def __init__(self, updates: int = 1) -> None:
         super().__init__()
@@ -210,9 +293,25 @@ class LinearAggregation(nn.Module):
 
 
 class AdaptiveFeatureAggregation(nn.Module):
-    """A gate for each channel that weighs nodes against their updates (Eqs. 13-16).
+    """A gate for each channel that weighs the nodes against their updates.
 
-    With ``reduction=None`` the characteristics are parameter-free: the descriptors s themselves are gated.
+    Adaptive feature aggregation of [Point2Node](https://arxiv.org/abs/1912.10775), Eqs. 13-16. The branches V_t are
+    the nodes and each of their updates:
+
+        s_t = mean of V_t over the nodes
+        z_t = MLP_t(s_t)
+        m = softmax of z over the branches
+        V⁽ᵘ⁾ = Σ_t m_t ⊙ V_t
+
+    Args:
+        channels: C.
+        reduction: r of the MLPs, C → C/r → C; None for the parameter-free form, z_t = s_t.
+        updates: how many updates there are.
+
+    Shapes:
+        - nodes: (B, N, C)
+        - updates: a sequence of (B, N, C)
+        - result: (B, N, C)
     """
 
     def __init__(self, channels: int, reduction: int | None, updates: int = 1) -> None:

@@ -13,13 +13,21 @@ from point2node.models.point2node.stages import DynamicNodeCorrelation
 
 
 class Point2Node(Network):
-    """What both networks share: nodes and their correlation.
+    """Feature extraction, dynamic node correlation, fully connected layers: what segmenter and classifier share.
+
+    [Point2Node](https://arxiv.org/abs/1912.10775), Fig. 1:
+
+        logits = head(correlation(feature_extraction(points)))
 
     Args:
         feature_extraction: gives the nodes V⁽⁰⁾.
         correlation: updates them; its ``channels`` are the extraction's.
         head: gives logits.
         graph: K and d of the local graph.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: see the segmenter and the classifier
     """
 
     correlation: DynamicNodeCorrelation
@@ -51,7 +59,22 @@ class Point2Node(Network):
 
 
 class Point2NodeSegmenter(Point2Node):
-    """A label for every point; the nodes are the points."""
+    """A label for every point; the nodes are the points.
+
+    [Point2Node](https://arxiv.org/abs/1912.10775) for scenes:
+
+        logits = head(nodes)
+
+    Args:
+        feature_extraction: with a decoder; gives the nodes V⁽⁰⁾.
+        correlation: updates them; its ``channels`` are the extraction's.
+        head: gives logits.
+        graph: K and d of the local graph.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
+    """
 
     task = "segmentation"
 
@@ -61,7 +84,23 @@ class Point2NodeSegmenter(Point2Node):
 
 
 class Point2NodeClassifier(Point2Node):
-    """A label for the whole cloud; the nodes are the encoder's last level."""
+    """One label for the whole cloud; the nodes are the encoder's last level.
+
+    [Point2Node](https://arxiv.org/abs/1912.10775) for shapes. In evaluation, and in training with ``loss = "pooled"``:
+
+        logits = W (mean over the nodes of the head's hidden features) + b
+
+    Args:
+        feature_extraction: without a decoder; gives the nodes V⁽⁰⁾.
+        correlation: updates them; its ``channels`` are the extraction's.
+        head: gives logits.
+        graph: K and d of the local graph.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, classes); in training with ``loss = "nodes"`` (B, nodes, classes), each node to be compared with
+          the cloud's label
+    """
 
     task = "classification"
     loss: Loss = "nodes"

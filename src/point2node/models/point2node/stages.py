@@ -71,7 +71,23 @@ def find_variant(variant: str) -> tuple[Stage, ...]:
 
 
 class CorrelationStage(nn.Module):
-    """One stage: every correlation updates the same nodes, then one aggregation merges the updates."""
+    """One stage: every correlation updates the same nodes, then one aggregation merges the updates.
+
+    A step in Fig. 1 of [Point2Node](https://arxiv.org/abs/1912.10775):
+
+        V ← aggregation(V, [correlation(V) for each correlation of the stage])
+
+    Args:
+        stage: which correlations and which aggregation.
+        channels: C.
+        reduction: r of θ, φ and the gates' MLPs.
+        design: how θ and φ start, whether they are normalised, and whether their products are scaled.
+
+    Shapes:
+        - nodes: (B, N, C)
+        - neighbours: (B, N, K), numbers of nodes
+        - result: (B, N, C)
+    """
 
     def __init__(self, stage: Stage, channels: int, reduction: int, design: Design) -> None:
         super().__init__()
@@ -97,12 +113,24 @@ class CorrelationStage(nn.Module):
 class DynamicNodeCorrelation(nn.Module):
     """Updates nodes stage after stage by self, local and non-local correlation; can stand behind any backbone.
 
+    Dynamic node correlation and adaptive feature aggregation of [Point2Node](https://arxiv.org/abs/1912.10775).
+    The variant "point2node":
+
+        V⁽¹⁾ = V⁽⁰⁾ + α self(V⁽⁰⁾)                 Eqs. 1-3
+        V⁽²⁾ = aggregate(V⁽¹⁾, local(V⁽¹⁾))        Eqs. 4-8 and 13-16
+        V⁽³⁾ = aggregate(V⁽²⁾, non_local(V⁽²⁾))    Eqs. 9-12 and 13-16
+
     Args:
         variant: a name of ``VARIANTS``; "point2node" is the paper's model.
         channels: C, the width of a node.
         reduction: r, by which θ, φ and the gates' MLPs narrow the nodes.
-        design: how θ and φ start, whether they are normalised, and the softmax' scale.
+        design: how θ and φ start, whether they are normalised, and whether their products are scaled.
         shared: one θ and one φ for all local and non-local correlations; the paper has separate ones.
+
+    Shapes:
+        - nodes: (B, N, C)
+        - neighbours: (B, N, K), numbers of nodes; not needed by variants without local correlation
+        - result: (B, N, C)
     """
 
     def __init__(

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
 from torch import Tensor
 
-from point2node.models.layers import Head, Layers, gather_nodes
-from point2node.models.reference.hierarchy import (
-    Abstraction,
-    HierarchicalClassifier,
-    HierarchicalSegmenter,
-    Hierarchy,
-    level_sizes,
-)
+from point2node.models.layers import Layers, gather_nodes
+from point2node.models.reference.hierarchy import Abstraction, Hierarchy
 from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
-from point2node.models.reference.pointnet2_ssg import PROPAGATION, SetAbstraction
+from point2node.models.reference.pointnet2_ssg import PROPAGATION, build_with_layers
 from point2node.models.sizes import Size
 
 KERNEL = 3
@@ -48,7 +41,6 @@ CLASSIFIER = (
     Rings(8, (Ring(0.1, 0.2, 16, (64, 64, 128)), Ring(0.3, 0.4, 48, (128, 128, 256)))),
 )
 """512 and 128 of 1024 points in the unit sphere."""
-WHOLE = (256, 512, 1024)
 SEGMENTER = (
     Rings(2, (Ring(0.0, 0.1, 16, (32, 32, 64)), Ring(0.1, 0.2, 48, (64, 64, 128)))),
     Rings(8, (Ring(0.1, 0.2, 16, (64, 64, 128)), Ring(0.3, 0.4, 48, (128, 128, 256)))),
@@ -98,7 +90,21 @@ def order_around(offsets: Tensor, normals: Tensor) -> Tensor:
 
 
 class AnnularConvolution(NormalisedDense):
-    """A convolution with a kernel of 3 around a closed ring: no end, and so no padding."""
+    """A convolution with a kernel of 3 around a closed ring: no end, and so no padding.
+
+    [A-CNN](https://arxiv.org/abs/1904.08017), for the points k of a ring of K, in their order around it:
+
+        y_k = ReLU(BatchNorm(W [x_k, x_(k+1 mod K), x_(k+2 mod K)]))
+
+    Args:
+        in_channels: C_in.
+        out_channels: C.
+        slope: of the leaky ReLU for negative values; 0 for a plain ReLU.
+
+    Shapes:
+        - x: (B, P, K, C_in)
+        - result: (B, P, K, C)
+    """
 
     def __init__(self, in_channels: int, out_channels: int, slope: float = 0.0) -> None:
         super().__init__(KERNEL * in_channels, out_channels, slope)
@@ -109,7 +115,23 @@ class AnnularConvolution(NormalisedDense):
 
 
 class AnnularAbstraction(Abstraction):
-    """Rings of neighbours, ordered in the tangent plane, convolved around and pooled; rings side by side."""
+    """Rings of neighbours, ordered in the tangent plane, convolved around and pooled; rings side by side.
+
+    [A-CNN](https://arxiv.org/abs/1904.08017), for a centre i and each ring:
+
+        x′_i = [max around the ring of annular convolutions of [p_j − p_i, x_j], one for each ring]
+
+    Args:
+        rings: radii, points and widths of each.
+        in_channels: C_in, width of the source points' features; 0 for none.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points in the order of their distances
+        - result: (B, P, C), C the sum of the rings' last widths
+    """
 
     def __init__(self, rings: Sequence[Ring], in_channels: int) -> None:
         super().__init__()
@@ -154,13 +176,5 @@ def stack(table: Sequence[Rings], in_channels: int) -> list[AnnularAbstraction]:
 
 def build_acnn(size: Size) -> Hierarchy:
     """A-CNN for the task, points, classes and features of a size."""
-    classes, in_features = size.num_classes, size.in_features
-    if size.task == "classification":
-        head = Head(WHOLE[-1], (512, 256), (0.6, 0.6), classes, NormalisedDense)
-        sizes = level_sizes([row.share for row in CLASSIFIER], size.points)
-        layers = stack(CLASSIFIER, in_features)
-        whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)
-        return HierarchicalClassifier(layers, sizes, in_features, whole, head)
-    head = Head(128, (128,), (0.6,), classes, NormalisedDense)
-    sizes = level_sizes([row.share for row in SEGMENTER], size.points)
-    return HierarchicalSegmenter(stack(SEGMENTER, in_features), sizes, in_features, in_features, PROPAGATION[1:], head)
+    rows = CLASSIFIER if size.task == "classification" else SEGMENTER
+    return build_with_layers(size, rows, stack, PROPAGATION[1:], dropout=0.6)

@@ -24,10 +24,23 @@ PLAN = PyramidPlan(level_sizes=(None,), sampling="farthest", encoder=(Search(K, 
 
 
 class EdgeConv(nn.Module):
-    """x'_i = max over j of h(x_i, x_j − x_i), the neighbours j of i in the graph (Sec. 3.1).
+    """A convolution on the edges of a graph.
 
-    The first layer of h is linear in both arguments: θ·(x_j − x_i) + φ·x_i = θ·x_j + (φ − θ)·x_i. So it is taken
-    once a node and not once an edge; its weight holds θ, then φ.
+    EdgeConv of [DGCNN](https://arxiv.org/abs/1801.07829), Sec. 3.1, for the neighbours j of node i:
+
+        x′_i = max over j of h(x_i, x_j − x_i)
+
+    The first layer of h is linear in both arguments: θ·(x_j − x_i) + φ·x_i = θ·x_j + (φ − θ)·x_i. So it is applied once
+    per node instead of once per edge; its weight holds θ, then φ.
+
+    Args:
+        in_channels: C_in.
+        widths: of the layers of h; C is the last.
+
+    Shapes:
+        - nodes: (B, N, C_in)
+        - neighbours: (B, N, K), numbers of nodes
+        - result: (B, N, C)
     """
 
     def __init__(self, in_channels: int, widths: Sequence[int]) -> None:
@@ -47,10 +60,24 @@ class EdgeConv(nn.Module):
 
 
 class Dgcnn(Network):
-    """What both networks share: EdgeConvs, each on the graph of its own input (Sec. 3.2).
+    """EdgeConvs, each on the graph of its own input: what segmenter and classifier share.
+
+    [DGCNN](https://arxiv.org/abs/1801.07829), Sec. 3.2:
+
+        x_(l+1) = EdgeConv(x_l, the K nearest neighbours among x_l)
 
     The first graph is that of the coordinates and comes with the pyramid; the others connect points that are near in
     feature space, wherever they are, and are searched here.
+
+    Args:
+        edge_convs: the widths of each EdgeConv.
+        in_features: width of the input features in addition to xyz; 0 for none.
+        head: gives logits.
+        node_channels: C, the width of a node.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: see the segmenter and the classifier
     """
 
     def __init__(self, edge_convs: Sequence[Sequence[int]], in_features: int, head: Head, node_channels: int) -> None:
@@ -80,9 +107,21 @@ class Dgcnn(Network):
 
 
 class DgcnnSegmenter(Dgcnn):
-    """A label for every point: three EdgeConvs, and the whole cloud's features beside each point's.
+    """A label for every point: three EdgeConvs.
+
+    [DGCNN](https://arxiv.org/abs/1801.07829), for the outputs h of all EdgeConvs side by side:
+
+        logits_i = head([max over j of embedding(h_j), h_i])
 
     The authors' network for semantic segmentation, without the spatial transformer of their part segmentation.
+
+    Args:
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
     """
 
     task = "segmentation"
@@ -107,7 +146,20 @@ class DgcnnSegmenter(Dgcnn):
 
 
 class DgcnnClassifier(Dgcnn):
-    """A label for the whole cloud: four EdgeConvs, then maximum and mean over all points (Sec. 4.1, Fig. 3)."""
+    """One label for the whole cloud: four EdgeConvs.
+
+    [DGCNN](https://arxiv.org/abs/1801.07829), Sec. 4.1 and Fig. 3, for the outputs h of all EdgeConvs side by side:
+
+        logits = head([max over i of embedding(h_i), mean over i of embedding(h_i)])
+
+    Args:
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, classes)
+    """
 
     task = "classification"
 

@@ -43,13 +43,26 @@ PROPAGATION = ((256, 256), (256, 256), (128, 128), (128, 128))
 
 
 class GraphAttention(nn.Module):
-    """Σ_j a_ij ⊙ h_j over the neighbours, a_ij = softmax over j of α([Δp_ij, h_j − h_i]), channel by channel.
+    """Attention over the neighbours of each point, channel by channel.
+
+    [GACNet] (CVPR 2019), for the neighbours j of point i:
+
+    [GACNet]: https://openaccess.thecvf.com/content_CVPR_2019/html/Wang_Graph_Attention_Convolution_for_Point_Cloud_Semantic_Segmentation_CVPR_2019_paper.html
+
+        a_ij = softmax over j of α([Δp_ij, h_j − h_i])
+        result_i = Σ_j a_ij ⊙ h_j
 
     As in the release, α sees the offset embedded in 16 channels, and these are summed along with the features h_j.
 
     Args:
         channels: C, the width of h.
-        edge_channels: the width of the offsets: 3 for positions.
+        edge_channels: E, the width of the offsets: 3 for positions.
+
+    Shapes:
+        - h: (B, P, C)
+        - edges: (B, P, K, E), the offsets Δp
+        - neighbours: (B, P, K), numbers of points
+        - result: (B, P, 16 + C)
     """
 
     def __init__(self, channels: int, edge_channels: int = 3) -> None:
@@ -75,7 +88,25 @@ class GraphAttention(nn.Module):
 
 
 class AttentionLayer(nn.Module):
-    """An MLP, the attention over the ball of each point, and an MLP of both."""
+    """An MLP, the attention over the ball of each point, and a layer that sees both.
+
+    A level of [GACNet] (CVPR 2019):
+
+    [GACNet]: https://openaccess.thecvf.com/content_CVPR_2019/html/Wang_Graph_Attention_Convolution_for_Point_Cloud_Semantic_Segmentation_CVPR_2019_paper.html
+
+        h = MLP(x)
+        result = merge([h, attention(h)])
+
+    Args:
+        row: K, radius and widths of the level.
+        in_channels: C_in.
+
+    Shapes:
+        - points: (B, P, 3)
+        - features: (B, P, C_in)
+        - neighbours: (B, P, K), numbers of points
+        - result: (B, P, C)
+    """
 
     def __init__(self, row: Row, in_channels: int) -> None:
         super().__init__()
@@ -97,8 +128,22 @@ class AttentionLayer(nn.Module):
 
 
 class GacNet(Network):
-    """A label for every point: a pyramid of graphs with attention, pooling between them, propagation back, and one more
-    attention over the logits, by position, input features and the logits themselves.
+    """A label for every point: a pyramid of graphs with attention, pooling between them, and propagation back.
+
+    In [GACNet] (CVPR 2019) one more attention, by position, input features and the logits ŷ themselves, refines them:
+
+    [GACNet]: https://openaccess.thecvf.com/content_CVPR_2019/html/Wang_Graph_Attention_Convolution_for_Point_Cloud_Semantic_Segmentation_CVPR_2019_paper.html
+
+        logits = refined([ŷ, attention(ŷ)])
+
+    Args:
+        points: the size of the clouds, of which the levels are shares.
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
     """
 
     task = "segmentation"

@@ -15,7 +15,17 @@ from point2node.models.reference.layers import Mlp
 
 
 class Abstraction(nn.Module):
-    """From a level of points to the next smaller one: each of its points sees its neighbours on the level above."""
+    """From a level of points to the next smaller one: each of its points sees its neighbours on the level above.
+
+    The set abstraction of [PointNet++](https://arxiv.org/abs/1706.02413), in whatever form a network gives it.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points
+        - result: (B, P, C)
+    """
 
     neighbours: int
     out_channels: int
@@ -30,7 +40,25 @@ class Abstraction(nn.Module):
 
 
 class FeaturePropagation(nn.Module):
-    """Features of a level from those of the smaller one by interpolation, and from its own (PointNet++, Sec. 3.4)."""
+    """Features of a level from those of the smaller one by interpolation, and from its own.
+
+    [PointNet++](https://arxiv.org/abs/1706.02413), Sec. 3.4:
+
+        result = MLP([Σᵢ wᵢ fᵢ / Σᵢ wᵢ, skip]),  wᵢ = 1 / squared distance to neighbour i
+
+    Args:
+        in_channels: C_in, width of the smaller level's features.
+        skip_channels: C_s, width of the level's own features; 0 for none.
+        widths: of the MLP; C is the last.
+
+    Shapes:
+        - queries: (B, P, 3), the points of the level
+        - points: (B, M, 3), those of the smaller level
+        - features: (B, M, C_in), of the smaller level
+        - skip: (B, P, C_s), of the level, or None
+        - neighbours: (B, P, K), numbers of points of the smaller level
+        - result: (B, P, C)
+    """
 
     def __init__(self, in_channels: int, skip_channels: int, widths: Sequence[int]) -> None:
         super().__init__()
@@ -76,7 +104,25 @@ def level_sizes(shares: Sequence[int], points: int) -> tuple[int, ...]:
 
 
 class Hierarchy(Network):
-    """Farthest-sampled levels, each abstracted from the one above."""
+    """Farthest-sampled levels, each abstracted from the one above: what segmenter and classifier share.
+
+    The encoder of [PointNet++](https://arxiv.org/abs/1706.02413):
+
+        F_l = abstraction_l(F_(l−1))
+
+    Args:
+        abstraction: from the largest level down.
+        sizes: of the sampled levels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+        head: gives logits.
+        node_channels: C, the width of a node.
+        node_level: the level whose points are the nodes.
+        decoder: the neighbours that the way back needs.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: see the segmenter and the classifier
+    """
 
     def __init__(
         self,
@@ -118,13 +164,22 @@ class Hierarchy(Network):
 class HierarchicalSegmenter(Hierarchy):
     """A label for every point: features propagated back level by level, from 3 neighbours each.
 
+    [PointNet++](https://arxiv.org/abs/1706.02413) for scenes, with F_l the features of the encoder:
+
+        D_l = propagation(D_(l+1), F_l)
+        logits = head(D_0)
+
     Args:
         abstraction: from the largest level down.
         sizes: of the sampled levels.
-        in_features: width of the input features.
-        in_channels: width of what the points of level 0 bring with them.
+        in_features: width of the input features in addition to xyz; 0 for none.
+        in_channels: width of the features that the points of level 0 enter with.
         propagation: FP(widths), from the smallest level up.
         head: gives logits.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
     """
 
     task = "segmentation"
@@ -170,8 +225,23 @@ class HierarchicalSegmenter(Hierarchy):
 
 
 class HierarchicalClassifier(Hierarchy):
-    """A label for the whole cloud: the nodes are the points of the last level, which one more abstraction takes as one
-    group around the origin, the middle of the frame.
+    """One label for the whole cloud: the nodes are the points of the last level.
+
+    [PointNet++](https://arxiv.org/abs/1706.02413) for shapes. One more abstraction takes the nodes as one group around
+    the origin, the middle of the frame:
+
+        logits = head(whole(F_last))
+
+    Args:
+        abstraction: from the largest level down.
+        sizes: of the sampled levels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+        whole: the abstraction of the last level as one group.
+        head: gives logits.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, classes)
     """
 
     task = "classification"

@@ -20,9 +20,17 @@ PLAN = PyramidPlan((None,), "farthest", encoder=(Search(1 + K, 1, 0, 0),))
 
 
 class KernelCorrelation(nn.Module):
-    """KC(κ, x_i) = 1/K Σ_m Σ_n exp(−‖κ_m + x_i − x_n‖² / σ) over the kernel's points m and the neighbours n.
+    """Compares the neighbourhood of each point with learned point sets.
 
-    Each kernel κ is a set of learnt points; the response is high where the neighbourhood looks like it.
+    [KCNet](https://arxiv.org/abs/1712.06760), over the points m of a kernel κ and the K neighbours n of point i:
+
+        KC(κ, x_i) = 1/K Σ_m Σ_n exp(−‖κ_m + x_i − x_n‖² / σ)
+
+    Each kernel κ is a set of learned points; the response is high where the neighbourhood looks like it.
+
+    Shapes:
+        - offsets: (B, N, K, 3), x_n − x_i
+        - result: (B, N, 32), one response for each kernel
     """
 
     def __init__(self) -> None:
@@ -42,12 +50,23 @@ class KernelCorrelation(nn.Module):
 
 
 class KcNet(Network):
-    """What both networks share: the responses join each point's input, and the features of one layer, pooled over the
-    graph, those of a later one.
+    """Responses of kernels, and features pooled over a graph: what segmenter and classifier share.
+
+    [KCNet](https://arxiv.org/abs/1712.06760):
+
+        x_0 = [xyz, features, KC],  x_l = layer_l(x_(l−1)) for l = 1 … 4
+        joined = [max over the graph of x_2, x_4]
 
     Args:
         widths: of four layers; the features of the second are pooled and joined to those of the fourth.
         rest: of the layers in front of the maximum over the cloud.
+        in_features: width of the input features in addition to xyz; 0 for none.
+        head: gives logits.
+        node_channels: C, the width of a node.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: see the segmenter and the classifier
     """
 
     def __init__(
@@ -78,7 +97,20 @@ class KcNet(Network):
 
 
 class KcNetClassifier(KcNet):
-    """A label for the whole cloud, from the maximum over all points."""
+    """One label for the whole cloud, from the maximum over all points.
+
+    [KCNet](https://arxiv.org/abs/1712.06760), with ``joined`` as in ``KcNet``:
+
+        logits = head(max over the points of rest(joined))
+
+    Args:
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, classes)
+    """
 
     task = "classification"
 
@@ -99,7 +131,20 @@ class KcNetClassifier(KcNet):
 
 
 class KcNetSegmenter(KcNet):
-    """A label for every point, from the features of all its layers beside those of the whole cloud."""
+    """A label for every point, from the features of all its layers and of the whole cloud.
+
+    [KCNet](https://arxiv.org/abs/1712.06760), with x_5 and x_6 the results of the two layers of ``rest``:
+
+        logits = head([x_0, …, x_4, x_5, max over the points of x_6])
+
+    Args:
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
+    """
 
     task = "segmentation"
 

@@ -17,7 +17,18 @@ from point2node.models.operators.activation_norm import activate_and_normalise_
 class NormalisedDense(Dense):
     """linear without bias → batch norm → ReLU, or leaky ReLU where a slope is given.
 
-    The published layers have a bias too, which the norm takes away again: it would never learn.
+        ReLU(BatchNorm(W x))
+
+    The published layers also have a bias, which the norm removes again: it would never learn.
+
+    Args:
+        in_channels: width of the input.
+        out_channels: width of the result.
+        slope: of the leaky ReLU for negative values; 0 for a plain ReLU.
+
+    Shapes:
+        - x: (…, in_channels)
+        - result: (…, out_channels)
     """
 
     def __init__(self, in_channels: int, out_channels: int, slope: float = 0.0) -> None:
@@ -36,7 +47,22 @@ class NormalisedDense(Dense):
 
 
 class Mlp(nn.Sequential):
-    """The same layers for every point, one after the other: the papers' mlp(…)."""
+    """The same layers for every point, one after the other.
+
+    mlp(…) of [PointNet](https://arxiv.org/abs/1612.00593) and its successors:
+
+        layer_n(… layer_1(x))
+
+    Args:
+        in_channels: width of the input.
+        widths: of the layers.
+        slope: of their leaky ReLUs; 0 for plain ReLUs.
+        layer: makes a layer from its two widths and the slope.
+
+    Shapes:
+        - x: (…, in_channels)
+        - result: (…, the last of the widths)
+    """
 
     def __init__(
         self,

@@ -67,10 +67,24 @@ def gaussian_density(points: Tensor, bandwidth: float) -> Tensor:
 
 
 class PointConv(nn.Module):
-    """F_out = Σ_k S(k) W(k) F_in(k) over the neighbours, in the efficient form.
+    """A convolution whose kernel is a function of the offset, weighted by inverse density.
 
-    W is an MLP of the offset, S one of the inverse density relative to the largest in the group. Its last layer is
+    [PointConv](https://arxiv.org/abs/1811.07246), over the neighbours k of a point, in its efficient form:
+
+        F_out = Σ_k S(k) W(k) F_in(k)
+
+    W is an MLP of the offset, S one of the inverse density relative to the largest in the group. The last layer of W is
     taken out of the sum: M (C_mid weights for each neighbour) ⊗ F_in is summed first, then one linear map H gives C.
+
+    Args:
+        in_channels: C_in.
+        out_channels: C.
+
+    Shapes:
+        - offsets: (B, P, K, 3)
+        - grouped: (B, P, K, C_in), the neighbours' features
+        - density: (B, P, K, 1)
+        - result: (B, P, C)
     """
 
     def __init__(self, in_channels: int, out_channels: int) -> None:
@@ -96,7 +110,25 @@ class PointConv(nn.Module):
 
 
 class DensityAbstraction(Abstraction):
-    """Sampling, grouping, an MLP for each neighbour, then a PointConv over the group."""
+    """Sampling, grouping, an MLP for each neighbour, then a PointConv over the group.
+
+    An encoding layer of [PointConv](https://arxiv.org/abs/1811.07246), for the neighbours j of a centre i:
+
+        x′_i = PointConv over j of MLP([p_j − p_i, x_j])
+
+    Args:
+        neighbours: K.
+        bandwidth: of the density's Gaussian kernel.
+        in_channels: C_in, width of the source points' features; 0 for none.
+        widths: of the MLP; C is the last.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points
+        - result: (B, P, C)
+    """
 
     def __init__(self, neighbours: int, bandwidth: float, in_channels: int, widths: Sequence[int]) -> None:
         super().__init__()
@@ -119,7 +151,28 @@ class DensityAbstraction(Abstraction):
 
 
 class Deconvolution(nn.Module):
-    """Interpolation, a PointConv among the level's own points, then the skip connection and an MLP."""
+    """Interpolation, a PointConv among the level's own points, then the skip connection and an MLP.
+
+    PointDeconv of [PointConv](https://arxiv.org/abs/1811.07246), for the neighbours j of point i on its own level:
+
+        x_j = interpolated from the smaller level
+        result_i = MLP([PointConv over j of [p_j − p_i, x_j], skip_i])
+
+    Args:
+        bandwidth: of the density's Gaussian kernel.
+        in_channels: C_in, width of the smaller level's features.
+        skip_channels: C_s, width of the level's own features.
+        widths: of the PointConv, then of the MLP; C is the last.
+
+    Shapes:
+        - queries: (B, P, 3), the points of the level
+        - points: (B, M, 3), those of the smaller level
+        - features: (B, M, C_in), of the smaller level
+        - skip: (B, P, C_s), of the level
+        - sources: (B, P, 3), numbers of points of the smaller level
+        - neighbours: (B, P, K), numbers of points of the level
+        - result: (B, P, C)
+    """
 
     def __init__(self, bandwidth: float, in_channels: int, skip_channels: int, widths: Sequence[int]) -> None:
         super().__init__()
@@ -156,7 +209,23 @@ def stack(rows: Sequence[Row], in_channels: int) -> list[DensityAbstraction]:
 
 
 class PointConvSegmenter(Hierarchy):
-    """A label for every point: PointConvs down, and PointDeconvs back up."""
+    """A label for every point: PointConvs down, and PointDeconvs back up.
+
+    [PointConv](https://arxiv.org/abs/1811.07246) for scenes:
+
+        F_l = PointConv(F_(l−1))
+        D_l = PointDeconv(D_(l+1), F_l)
+        logits = head(D_0)
+
+    Args:
+        points: the size of the clouds, of which the levels are shares.
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
+    """
 
     task = "segmentation"
 

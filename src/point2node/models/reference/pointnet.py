@@ -19,9 +19,20 @@ REGULARISATION = 0.001
 
 
 class AlignmentNetwork(nn.Module):
-    """T-Net (Sec. 4.2, Appendix C): a small PointNet that predicts the k×k matrix to align its input with.
+    """T-Net: a small PointNet that predicts the k×k matrix to align its input with.
 
-    The last layer starts at weight 0 and bias I, so that training begins without any alignment.
+    [PointNet](https://arxiv.org/abs/1612.00593), Sec. 4.2 and Appendix C:
+
+        A = matrix(MLP(max over the points of MLP(x)))
+
+    The last layer starts at weight 0 and bias I, so that training starts without any alignment.
+
+    Args:
+        channels: k.
+
+    Shapes:
+        - x: (B, N, k)
+        - result: (B, k, k)
     """
 
     def __init__(self, channels: int) -> None:
@@ -46,9 +57,22 @@ class AlignmentNetwork(nn.Module):
 
 
 class PointNet(Network):
-    """What both networks share: f({x₁, …, xₙ}) = g(h(x₁), …, h(xₙ)) with the maximum as g (Eq. 1, Fig. 2).
+    """Every point by itself, then one maximum over all: what segmenter and classifier share.
 
-    Input features beside xyz pass by the first alignment, which is one of coordinates.
+    [PointNet](https://arxiv.org/abs/1612.00593), Eq. 1 and Fig. 2:
+
+        f({x₁, …, xₙ}) = g(h(x₁), …, h(xₙ)),  g = max
+
+    Input features are not part of the first alignment, which is one of coordinates.
+
+    Args:
+        in_features: width of the input features in addition to xyz; 0 for none.
+        head: gives logits.
+        node_channels: C, the width of a node.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: see the segmenter and the classifier
     """
 
     def __init__(self, in_features: int, head: Head, node_channels: int) -> None:
@@ -86,7 +110,20 @@ def distance_from_orthogonal(A: Tensor) -> Tensor:
 
 
 class PointNetSegmenter(PointNet):
-    """A label for every point, from its own features beside those of the whole cloud (Fig. 2, lower part)."""
+    """A label for every point, from its own features and those of the whole cloud.
+
+    [PointNet](https://arxiv.org/abs/1612.00593), Fig. 2, lower part, for the aligned features h of each point:
+
+        logits_i = head([h_i, max over j of MLP(h_j)])
+
+    Args:
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
+    """
 
     task = "segmentation"
 
@@ -110,7 +147,20 @@ class PointNetSegmenter(PointNet):
 
 
 class PointNetClassifier(PointNet):
-    """A label for the whole cloud, from its 1024 features (Fig. 2, upper part)."""
+    """One label for the whole cloud, from its 1024 features.
+
+    [PointNet](https://arxiv.org/abs/1612.00593), Fig. 2, upper part, for the aligned features h of each point:
+
+        logits = head(max over i of MLP(h_i))
+
+    Args:
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, classes)
+    """
 
     task = "classification"
 

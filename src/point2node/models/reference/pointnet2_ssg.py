@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, TypeVar
 
 from torch import Tensor
 
@@ -19,6 +20,17 @@ from point2node.models.reference.hierarchy import (
 )
 from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
 from point2node.models.sizes import Size
+
+
+class Row(Protocol):
+    """A row of a network's table."""
+
+    @property
+    def share(self) -> int:
+        """The level has one of this many points of the cloud."""
+
+
+R = TypeVar("R", bound=Row)
 
 
 @dataclass(frozen=True)
@@ -48,7 +60,25 @@ PROPAGATION = ((256, 256), (256, 256), (256, 128), (128, 128, 128))
 
 
 class SetAbstraction(Abstraction):
-    """Sampling, grouping and a PointNet for each group (Sec. 3.2); ``radius=inf`` groups all neighbours."""
+    """Sampling, grouping and a PointNet for each group.
+
+    [PointNet++](https://arxiv.org/abs/1706.02413), Sec. 3.2, for the neighbours j of a centre i within a ball:
+
+        x′_i = max over j of MLP([p_j − p_i, x_j])
+
+    Args:
+        neighbours: K.
+        radius: of the ball; ``inf`` groups all neighbours.
+        in_channels: C_in, width of the source points' features; 0 for none.
+        widths: of the MLP; C is the last.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points
+        - result: (B, P, C)
+    """
 
     def __init__(self, neighbours: int, radius: float, in_channels: int, widths: Sequence[int]) -> None:
         super().__init__()
@@ -79,13 +109,23 @@ def stack(balls: Sequence[Ball], in_channels: int) -> list[SetAbstraction]:
 
 def build_pointnet2_ssg(size: Size) -> Hierarchy:
     """PointNet++ for the task, points, classes and features of a size."""
-    classes, in_features = size.num_classes, size.in_features
+    return build_with_layers(size, CLASSIFIER if size.task == "classification" else SEGMENTER, stack)
+
+
+def build_with_layers(
+    size: Size,
+    rows: Sequence[R],
+    stack: Callable[[Sequence[R], int], Sequence[Abstraction]],
+    propagation: Sequence[Sequence[int]] = PROPAGATION,
+    dropout: float = 0.5,
+) -> Hierarchy:
+    """PointNet++ for a size, with other abstractions: ``stack`` makes them from the rows of a table."""
+    in_features, sizes = size.in_features, level_sizes([row.share for row in rows], size.points)
     if size.task == "classification":
-        head = Head(WHOLE[-1], (512, 256), (0.5, 0.5), classes, NormalisedDense)
-        sizes = level_sizes([ball.share for ball in CLASSIFIER], size.points)
-        layers = stack(CLASSIFIER, in_features)
+        head = Head(WHOLE[-1], (512, 256), (dropout, dropout), size.num_classes, NormalisedDense)
+        layers = stack(rows, in_features)
         whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)
         return HierarchicalClassifier(layers, sizes, in_features, whole, head)
-    head = Head(128, (128,), (0.5,), classes, NormalisedDense)
-    sizes = level_sizes([ball.share for ball in SEGMENTER], size.points)
-    return HierarchicalSegmenter(stack(SEGMENTER, in_features), sizes, in_features, in_features, PROPAGATION, head)
+    channels = propagation[-1][-1]
+    head = Head(channels, (channels,), (dropout,), size.num_classes, NormalisedDense)
+    return HierarchicalSegmenter(stack(rows, in_features), sizes, in_features, in_features, propagation, head)

@@ -46,7 +46,24 @@ CLASSIFIER = Levels((2, 4, 8, 16), 0.15, 1.5)
 
 
 class ResidualAbstraction(Abstraction):
-    """x'_i = ReLU(max over j of h([(p_j − p_i)/r, x_j]) + W x_i), h of two layers, offsets relative to the radius r."""
+    """A set abstraction with a shortcut from the centre.
+
+    [PointNeXt-S](https://arxiv.org/abs/2206.04670), for the neighbours j of a centre i in a ball of radius r:
+
+        x′_i = ReLU(max over j of h([(p_j − p_i) / r, x_j]) + W x_i),  h of two layers
+
+    Args:
+        radius: r.
+        in_channels: C_in.
+        out_channels: C.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points
+        - neighbours: (B, P, K), numbers of source points; a centre is its own first neighbour
+        - result: (B, P, C)
+    """
 
     def __init__(self, radius: float, in_channels: int, out_channels: int) -> None:
         super().__init__()
@@ -83,7 +100,21 @@ def stack(levels: Levels) -> list[ResidualAbstraction]:
 
 
 class PointNextSegmenter(HierarchicalSegmenter):
-    """The stem sees heights and features; propagation has the encoder's widths."""
+    """A label for every point; propagation has the encoder's widths.
+
+    [PointNeXt-S](https://arxiv.org/abs/2206.04670) for scenes. The stem sees heights and features:
+
+        F_0 = W [z, features] + b
+
+    Args:
+        points: the size of the clouds, of which the levels are shares.
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
+    """
 
     def __init__(self, points: int, num_classes: int, in_features: int) -> None:
         widths = [WIDTH * 2**level for level in range(len(SEGMENTER.shares))]
@@ -100,7 +131,21 @@ class PointNextSegmenter(HierarchicalSegmenter):
 
 
 class PointNextClassifier(HierarchicalClassifier):
-    """The stem sees coordinates and features; a PointNet of two layers takes the whole cloud."""
+    """One label for the whole cloud, which a PointNet of two layers takes as one group.
+
+    [PointNeXt-S](https://arxiv.org/abs/2206.04670) for shapes. The stem sees coordinates and features:
+
+        F_0 = W [xyz, features] + b
+
+    Args:
+        points: the size of the clouds, of which the levels are shares.
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, classes)
+    """
 
     def __init__(self, points: int, num_classes: int, in_features: int) -> None:
         sizes, layers = level_sizes(CLASSIFIER.shares, points), stack(CLASSIFIER)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
 import torch
@@ -10,16 +9,10 @@ from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from point2node.kernels.switch import in_one_piece
-from point2node.models.layers import Head, gather_nodes
-from point2node.models.reference.hierarchy import (
-    Abstraction,
-    HierarchicalClassifier,
-    HierarchicalSegmenter,
-    Hierarchy,
-    level_sizes,
-)
+from point2node.models.layers import gather_nodes
+from point2node.models.reference.hierarchy import Abstraction, Hierarchy
 from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
-from point2node.models.reference.pointnet2_ssg import CLASSIFIER, PROPAGATION, SEGMENTER, WHOLE, Ball, SetAbstraction
+from point2node.models.reference.pointnet2_ssg import CLASSIFIER, SEGMENTER, Ball, build_with_layers
 from point2node.models.sizes import Size
 
 HIDDEN = 32
@@ -27,10 +20,23 @@ HIDDEN = 32
 
 
 class AdaptiveFeatureAdjustment(nn.Module):
-    """F'_i = F_i + Σ_j f_imp(ΔF_ij) ⊙ ΔF_ij, with ΔF_ij = F_i − F_j for j ≠ i and F_i for j = i.
+    """Every pair of points of a group exchanges features: a locally fully linked web.
 
-    The sum runs over the group's own points: a locally fully-linked web. f_imp is an MLP that gives each channel of a
-    pair its impact.
+    [PointWeb] (CVPR 2019), for the points i and j of a group:
+
+    [PointWeb]: https://openaccess.thecvf.com/content_CVPR_2019/html/Zhao_PointWeb_Enhancing_Local_Neighborhood_Features_for_Point_Cloud_Processing_CVPR_2019_paper.html
+
+        F′_i = F_i + Σ_j f_imp(ΔF_ij) ⊙ ΔF_ij
+        ΔF_ij = F_i − F_j for j ≠ i,  F_i for j = i
+
+    f_imp is an MLP that gives each channel of a pair its impact.
+
+    Args:
+        channels: C.
+
+    Shapes:
+        - group: (B, P, K, C)
+        - result: (B, P, K, C)
     """
 
     def __init__(self, channels: int) -> None:
@@ -69,7 +75,26 @@ def differences(group: Tensor) -> Tensor:
 
 
 class WebAbstraction(Abstraction):
-    """The K nearest points of each centre, adjusted by each other, then a PointNet."""
+    """The K nearest points of each centre, adjusted by each other, then a PointNet.
+
+    [PointWeb] (CVPR 2019), for the neighbours j of a centre i:
+
+    [PointWeb]: https://openaccess.thecvf.com/content_CVPR_2019/html/Zhao_PointWeb_Enhancing_Local_Neighborhood_Features_for_Point_Cloud_Processing_CVPR_2019_paper.html
+
+        x′_i = max over j of MLP(adjusted [p_j − p_i, x_j])
+
+    Args:
+        neighbours: K.
+        in_channels: C_in, width of the source points' features; 0 for none.
+        widths: of the MLP; C is the last.
+
+    Shapes:
+        - queries: (B, P, 3), the centres
+        - points: (B, M, 3), the source points
+        - features: (B, M, C_in) of the source points, or None
+        - neighbours: (B, P, K), numbers of source points
+        - result: (B, P, C)
+    """
 
     def __init__(self, neighbours: int, in_channels: int, widths: Sequence[int]) -> None:
         super().__init__()
@@ -99,14 +124,8 @@ def stack(balls: Sequence[Ball], in_channels: int) -> list[WebAbstraction]:
 
 
 def build_pointweb(size: Size) -> Hierarchy:
-    """PointWeb for the task, points, classes and features of a size, with PointNet++'s levels and widths."""
-    classes, in_features = size.num_classes, size.in_features
-    if size.task == "classification":
-        head = Head(WHOLE[-1], (512, 256), (0.5, 0.5), classes, NormalisedDense)
-        sizes = level_sizes([ball.share for ball in CLASSIFIER], size.points)
-        layers = stack(CLASSIFIER, in_features)
-        whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)  # one group has no web
-        return HierarchicalClassifier(layers, sizes, in_features, whole, head)
-    head = Head(128, (128,), (0.5,), classes, NormalisedDense)
-    sizes = level_sizes([ball.share for ball in SEGMENTER], size.points)
-    return HierarchicalSegmenter(stack(SEGMENTER, in_features), sizes, in_features, in_features, PROPAGATION, head)
+    """PointWeb for the task, points, classes and features of a size, with PointNet++'s levels and widths.
+
+    The classifier's last group, the whole cloud, has no web.
+    """
+    return build_with_layers(size, CLASSIFIER if size.task == "classification" else SEGMENTER, stack)

@@ -28,9 +28,25 @@ def monomials(offsets: Tensor) -> Tensor:
 
 
 class SpiderConv(nn.Module):
-    """f'(p) = Σ_k g(p_k − p) f(p_k), g = g_step · g_Taylor, the neighbours k in the order of their distances.
+    """A convolution whose kernel is a step function of the neighbour's rank times a Taylor polynomial of its offset.
+
+    [SpiderCNN](https://arxiv.org/abs/1803.11527), for the neighbours k of p in the order of their distances:
+
+        f′(p) = Σ_k g(p_k − p) f(p_k),  g = g_step · g_Taylor
 
     g_Taylor are T polynomials of degree 3; g_step gives each rank k its own weights for them, as a kernel of size K.
+
+    Args:
+        in_channels: C_in.
+        out_channels: C.
+        neighbours: K.
+        polynomials: T.
+
+    Shapes:
+        - nodes: (B, N, C_in)
+        - terms: (B, N, K, 20), monomials of the offsets
+        - neighbours: (B, N, K), numbers of nodes
+        - result: (B, N, C)
     """
 
     def __init__(self, in_channels: int, out_channels: int, neighbours: int, polynomials: int) -> None:
@@ -54,7 +70,24 @@ class SpiderConv(nn.Module):
 
 
 class SpiderCnn(Network):
-    """What both networks share: four SpiderConvs on one graph in space, side by side, and top-2 pooling."""
+    """Four SpiderConvs on one graph in space, side by side: what segmenter and classifier share.
+
+    [SpiderCNN](https://arxiv.org/abs/1803.11527):
+
+        x_(l+1) = SpiderConv(x_l)
+        h = [x_1, x_2, x_3, x_4]
+
+    Args:
+        neighbours: K.
+        polynomials: T of the SpiderConvs.
+        in_features: width of the input features in addition to xyz; 0 for none.
+        head: gives logits.
+        node_channels: C, the width of a node.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: see the segmenter and the classifier
+    """
 
     def __init__(self, neighbours: int, polynomials: int, in_features: int, head: Head, node_channels: int) -> None:
         plan = PyramidPlan((None,), "farthest", encoder=(Search(neighbours, 1, 0, 0),))
@@ -86,7 +119,20 @@ def pool_largest(nodes: Tensor) -> Tensor:
 
 
 class SpiderCnnClassifier(SpiderCnn):
-    """A label for the whole cloud: K = 20, five polynomials."""
+    """One label for the whole cloud: K = 20, five polynomials.
+
+    [SpiderCNN](https://arxiv.org/abs/1803.11527), with h the outputs of all SpiderConvs side by side:
+
+        logits = head(the two largest values of every channel of h)
+
+    Args:
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, classes)
+    """
 
     task = "classification"
 
@@ -108,7 +154,20 @@ class SpiderCnnClassifier(SpiderCnn):
 
 
 class SpiderCnnSegmenter(SpiderCnn):
-    """A label for every point, from its own features beside the pooled ones: K = 16, three polynomials."""
+    """A label for every point: K = 16, three polynomials.
+
+    [SpiderCNN](https://arxiv.org/abs/1803.11527), with h the outputs of all SpiderConvs side by side:
+
+        logits_i = head([the two largest values of every channel of h, h_i])
+
+    Args:
+        num_classes: the number of labels.
+        in_features: width of the input features in addition to xyz; 0 for none.
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: (B, N, classes)
+    """
 
     task = "segmentation"
 
