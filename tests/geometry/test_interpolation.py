@@ -1,3 +1,5 @@
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 import torch
@@ -6,12 +8,14 @@ from hypothesis import strategies as st
 
 from point2node.geometry import interpolation
 from point2node.geometry.interpolation import NEAREST, interpolate, inverse_distance_weights
+from point2node.kernels.switch import torch_only
 
-PATHS = ("cpu", "torch")
+both_forms = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
 
 
-def interpolated(points, values, queries, path="cpu"):
-    pieces = list(interpolate(*(torch.as_tensor(one) for one in (points, values, queries)), path=path))
+def interpolated(points, values, queries, form=nullcontext):
+    with form():
+        pieces = list(interpolate(*(torch.as_tensor(one) for one in (points, values, queries))))
     assert [number for piece, _ in pieces for number in range(*piece.indices(len(queries)))] == [*range(len(queries))]
     return torch.cat([found for _, found in pieces]).numpy() if pieces else np.empty((0, values.shape[1]))
 
@@ -37,11 +41,11 @@ CASES = given(st.integers(1, 60), st.integers(0, 10_000))
 
 
 @CASES
-@pytest.mark.parametrize("path", PATHS)
-def test_values_are_those_of_the_definition(path, points, seed):
+@both_forms
+def test_values_are_those_of_the_definition(form, points, seed):
     xyz, values, random = case(points, seed)
     queries = random.random((30, 3))
-    np.testing.assert_allclose(interpolated(xyz, values, queries, path), naive(xyz, values, queries), rtol=1e-9)
+    np.testing.assert_allclose(interpolated(xyz, values, queries, form), naive(xyz, values, queries), rtol=1e-9)
 
 
 @CASES
@@ -63,10 +67,10 @@ def test_probabilities_stay_probabilities(points, seed):
 
 
 @CASES
-@pytest.mark.parametrize("path", PATHS)
-def test_a_known_point_has_exactly_its_own_values(path, points, seed):
+@both_forms
+def test_a_known_point_has_exactly_its_own_values(form, points, seed):
     xyz, values, _ = case(points, seed)
-    assert np.array_equal(interpolated(xyz, values, xyz, path), values)
+    assert np.array_equal(interpolated(xyz, values, xyz, form), values)
 
 
 @CASES
@@ -78,11 +82,11 @@ def test_the_order_of_known_points_and_of_queries_makes_no_difference(points, se
     assert np.array_equal(interpolated(xyz[order], values[order], queries[asked]), found[asked])
 
 
-@pytest.mark.parametrize("path", PATHS)
-def test_known_points_at_one_place_share_what_lies_there(path):
+@both_forms
+def test_known_points_at_one_place_share_what_lies_there(form):
     xyz = np.array([[0.0, 0, 0], [0, 0, 0], [1, 0, 0]])
     values = np.array([[1.0, 0, 0], [0, 1, 0], [0, 0, 1]])
-    assert interpolated(xyz, values, xyz[:1], path).tolist() == [[0.5, 0.5, 0]]
+    assert interpolated(xyz, values, xyz[:1], form).tolist() == [[0.5, 0.5, 0]]
 
 
 def test_pieces_make_no_difference(monkeypatch):

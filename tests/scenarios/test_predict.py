@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 
 import laspy
 import numpy as np
@@ -12,8 +13,10 @@ import pytest
 from typer.testing import CliRunner
 
 from point2node.cli.main import app
+from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
 from point2node.formats import read, write
+from point2node.weights.trained import load_trained
 from tests.inference.labellers import write_real_weights
 
 
@@ -55,6 +58,18 @@ def test_a_scan_is_labelled_with_a_page_and_pictures(here, weights):
     assert np.array_equal(labelled.xyz, read(here / "my scan ü.ply").xyz)
     assert set(labelled.labels) <= set(range(13))
     assert "open labelled" in result.stdout
+
+
+def test_classes_that_a_model_is_weak_at_are_named_where_it_finds_them(here, weights, monkeypatch):
+    write(here / "scan.ply", small_scan())
+    names = [one.name for one in S3DIS]
+    trained = replace(load_trained(weights), weak=tuple(names))
+    monkeypatch.setattr("point2node.weights.trained.load_trained", lambda name: trained)
+    result = run("predict", "scan.ply", "--weights", weights, "--no-report")
+    assert result.exit_code == 0, result.output
+    found = set(read(here / "labelled/scan_labelled.ply").labels.tolist())
+    listed = ", ".join(one.name for one in S3DIS if one.value in found)
+    assert f"note: fresh is often wrong on real scans about {listed}: check these" in result.stderr
 
 
 def test_finished_scans_are_skipped_until_something_changed(here, weights):

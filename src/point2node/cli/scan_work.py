@@ -107,6 +107,9 @@ def label_and_draw(
             say(f"note: {target.suffix} holds coordinates in steps: they are up to {rounding:g} off")
         written = job.target.with_name(target.name)
         show(f"{written}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
+        if weak := [name for name in work.trained.weak if labelled.counts.get(name)]:
+            doubts.append(f"{work.trained.name} is often wrong on real scans about {', '.join(weak)}: check these")
+            say(f"note: {doubts[-1]}")
         if work.report:
             _draw(target, labelled)
             show(f"open {written.with_suffix('.html')}")

@@ -9,7 +9,7 @@ from torch import Tensor
 
 from point2node.geometry.neighbour_kernels import build_trees, search_trees
 from point2node.geometry.neighbours import k_nearest_neighbours
-from point2node.kernels.switch import ComputePath, uses_kernel
+from point2node.kernels.switch import use_kernels
 from point2node.kernels.threads import match_torch_threads
 
 NEAREST = 3
@@ -18,9 +18,7 @@ AT_ONCE = 1 << 16
 """Points in a piece."""
 
 
-def interpolate(
-    points: Tensor, values: Tensor, queries: Tensor, *, path: ComputePath = "auto"
-) -> Iterator[tuple[slice, Tensor]]:
+def interpolate(points: Tensor, values: Tensor, queries: Tensor) -> Iterator[tuple[slice, Tensor]]:
     """The values at the queries, in order: of each piece its place among the queries, and its values (M, C).
 
     With the distances dⱼ from a query to the three nearest points, or to all if there are fewer, its value is
@@ -30,15 +28,13 @@ def interpolate(
         points: (P, 3), at least one, where values are known.
         values: (P, C), such as probabilities.
         queries: (Q, 3), same dtype as the points.
-        path: "cpu" for the numba k-d tree, "torch" for brute force in torch, "auto" to choose by device.
     """
     k = min(NEAREST, len(points))
-    by_tree = uses_kernel(path, points)
-    trees = build_trees(points[None].contiguous().numpy()) if by_tree else None
+    trees = build_trees(points[None].contiguous().numpy()) if use_kernels(points, queries) else None
     for start in range(0, len(queries), AT_ONCE):
         piece = slice(start, min(start + AT_ONCE, len(queries)))
         if trees is None:
-            found, indices = k_nearest_neighbours(queries[None, piece], points[None], k, path="torch")
+            found, indices = k_nearest_neighbours(queries[None, piece], points[None], k)
             distances, nearest = found[0], indices[0]
         else:
             match_torch_threads()

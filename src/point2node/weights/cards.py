@@ -195,6 +195,8 @@ class ModelCard(Strict):
     figures: tuple[dict[str, Any], ...]
     """Results of ``evaluate --json``, each with its protocol."""
     limits: tuple[str, ...]
+    weak: tuple[str, ...] = ()
+    """Classes that it often gets wrong on real scans: ``predict`` says so where it finds them."""
 
 
 def read_model_card(file: Traversable) -> ModelCard:

@@ -36,6 +36,8 @@ class Trained:
     run_card: RunCard | None = None
     settings: Settings | None = None
     """Of the training; None for single files."""
+    weak: tuple[str, ...] = ()
+    """Classes that a pretrained model often gets wrong on real scans."""
 
 
 def load_trained(name: str | PathLike[str], weights: str = "best") -> Trained:
@@ -63,7 +65,7 @@ def load_trained(name: str | PathLike[str], weights: str = "best") -> Trained:
         model_card = read_model_card(resources.files("point2node") / "weights" / f"{name}.json")
         with shipped_file(name) as file:
             network, card = read_weights(file)
-        return Trained(name, network, card, "shipped", settings=model_card.settings)
+        return Trained(name, network, card, "shipped", settings=model_card.settings, weak=model_card.weak)
     known = ", ".join(shipped_weights()) or "none yet"
     raise InputError(
         name, expected=f"a run folder, a {SUFFIX} file or a pretrained model ({known})", found="nothing there"
