@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -93,7 +94,7 @@ class LabelledScene:
             scale=self.scale,
         )
 
-    @property
+    @cached_property
     def placed(self) -> Array:
         """(N,) bool: which points have a position."""
         return np.asarray(np.isfinite(self.xyz).all(axis=1))
@@ -102,6 +103,12 @@ class LabelledScene:
     def palette(self) -> Array:
         """(classes, 3) uint8."""
         return np.array([one.colour for one in self.classes], np.uint8)
+
+    def in_metres(self) -> LabelledScene:
+        """The same with coordinates in metres; a unit that is not known is taken for one."""
+        if self.scale in (None, 1.0):
+            return self
+        return replace(self, xyz=self.xyz * self.scale, scale=1.0)
 
     def count(self, labels: Array) -> Array:
         """(classes,): how many of the labels are of each class."""
