@@ -19,19 +19,10 @@ import numpy as np
 from point2node._version import __version__
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
+from point2node.show.colours import RAMPS, RIGHT, UNKNOWN, WRONG, css_colour
 from point2node.show.contents import Contents, find_contents
 from point2node.show.plan_files import plan_as_svg
-from point2node.show.scene import (
-    RAMPS,
-    RIGHT,
-    UNKNOWN,
-    UNLABELLED,
-    WRONG,
-    Array,
-    LabelledScene,
-    SceneScores,
-    score_scene,
-)
+from point2node.show.scene import UNLABELLED, Array, LabelledScene, SceneScores, score_scene
 from point2node.show.shown_points import ceiling_cut, spacing, spatial_order, thin, walls_towards
 
 SHOWN = 400_000
@@ -138,7 +129,7 @@ def _description(scene: LabelledScene, drawn: LabelledScene, payload: Payload, c
             for place, one in enumerate(scene.classes)
         ],
         "unlabelled": int((scene.labels < 0).sum()),
-        "ramps": dict(RAMPS),
+        "ramps": {name: RAMPS[name] for name in ("confidence", "entropy")},
         "right": RIGHT,
         "wrong": WRONG,
         "unknown": UNKNOWN,
@@ -302,7 +293,7 @@ def _class_table(scene: LabelledScene, scored: SceneScores | None) -> str:
         if true is not None:
             cells.append(f"{true[place]:,}")
         absent = "" if counts[place] or (true is not None and true[place]) else ' class="absent"'
-        swatch = f'<span class="swatch" style="--colour: rgb({one.colour[0]} {one.colour[1]} {one.colour[2]})"></span>'
+        swatch = f'<span class="swatch" style="--colour: {css_colour(one.colour)}"></span>'
         inner = "".join(f"<td>{cell}</td>" for cell in cells)
         rows.append(f'<tr{absent}><th scope="row">{swatch} {escape(one.name)}</th>{inner}</tr>')
     head = "".join(f'<th scope="col">{heading}</th>' for heading in headings)
