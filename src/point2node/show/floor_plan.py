@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -88,6 +89,18 @@ class FloorPlan:
     def perimeter(self) -> float:
         """The length of the outline."""
         return float(np.linalg.norm(np.roll(self.outline, -1, axis=0) - self.outline, axis=1).sum())
+
+    def save(self, path: Path) -> None:
+        """Write it in the format of the suffix: .svg, .dxf or .json."""
+        from point2node.show.plan_files import write_plan  # which draws these plans
+
+        write_plan(self, path)
+
+    def _repr_svg_(self) -> str:
+        """What notebooks show."""
+        from point2node.show.plan_files import plan_as_svg
+
+        return plan_as_svg(self)
 
 
 def draw_plan(
