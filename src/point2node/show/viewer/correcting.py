@@ -20,8 +20,7 @@ from point2node.show.viewer.correct_panel import BRUSH, HELP, ONLY_FILES, POINT,
 from point2node.show.viewer.picture import Picture
 from point2node.show.viewer.scan import Scan, name_of
 from point2node.show.viewer.workbench import Abandoned, Workbench
-from point2node.teaching.applying import apply_corrections
-from point2node.teaching.corrections import Corrections
+from point2node.teaching.corrections import Corrections, apply_corrections
 from point2node.teaching.corrections_file import corrections_path
 from point2node.teaching.notebooks import Notebook
 from point2node.teaching.observing import TaughtScan
