@@ -132,7 +132,7 @@ def test_an_object_is_seen_alone_and_the_plan_is_shown(browser, labeller, tmp_pa
     boxes = "() => '/boxes' in window.__viserSceneTree.getState()"
     before = page.evaluate(points)
     page.get_by_text("Objects and plan", exact=True).click()
-    page.wait_for_function(boxes, timeout=PATIENCE)
+    page.wait_for_function(boxes, timeout=3 * PATIENCE)  # kernels may have to be compiled first
     page.get_by_text("chair_01: 0.50 × 0.50 × 0.50 m, 90%").click()
     page.wait_for_function(f"() => ({points})() < {before} / 2", timeout=PATIENCE)
     page.get_by_text("Plan", exact=True).click()

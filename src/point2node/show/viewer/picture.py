@@ -193,6 +193,8 @@ NEAR = 2.5
 """Metres from which a place that is pointed out is looked at."""
 OUTLINE = (60, 60, 60)
 MARK = (240, 0, 90)
+GAMMA = 2.2
+"""viser takes the colours of lines for amounts of light; without this, all but the purest would look pale."""
 PAINTED_SIZE = 2.5
 """Painted points are drawn larger than the others by this factor."""
 VIEW_FROM = np.array([0.4, -0.75, 1.25])
@@ -271,7 +273,8 @@ class SceneView:
             self._client.scene.remove_by_name(BOXES)
             return
         lines = np.concatenate([one.box.corners[EDGES] for one in objects]).astype(np.float32)
-        colours = np.array([one.kind.colour for one in objects], np.uint8).repeat(len(EDGES), axis=0)
+        shares = np.array([one.kind.colour for one in objects]).repeat(len(EDGES), axis=0) / 255
+        colours = np.round(255 * shares**GAMMA).astype(np.uint8)
         self._client.scene.add_line_segments(
             BOXES, lines, np.repeat(colours[:, None], 2, axis=1), thickness=2.5, thickness_units="screen"
         )
