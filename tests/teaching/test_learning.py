@@ -153,7 +153,7 @@ def judged_share(targets, others):
     parts = learning._folds(lesson, 2)
     assert sorted(torch.cat([left_out for _, left_out in parts]).tolist()) == list(range(8))
     return learning._best_share(
-        before, after, [(after, left_out) for _, left_out in parts], lesson, before(inputs).softmax(dim=-1)
+        before, after, [(after, left_out) for _, left_out in parts], lesson, before(inputs).softmax(dim=-1), known=3
     )
 
 
@@ -162,11 +162,11 @@ def test_what_gets_clicks_wrong_that_were_left_out_is_not_taken_over():
 
 
 def test_what_gets_clicks_right_that_were_left_out_is_taken_over():
-    assert judged_share([1, 1, 1, 1], others=[2, 2]) == 1
+    assert judged_share([1, 1, 1, 1], others=[2, 2]) > 0.5  # from there on the new weights prevail
 
 
 def test_what_changes_labels_that_were_sure_is_not_taken_over_for_a_few_clicks():
-    assert judged_share([2, 2, 2, 1], others=[0, 1, 0, 1]) == 0
+    assert judged_share([2, 2, 2, 1], others=[0, 1, 0, 1]) < 0.5  # below that the old weights prevail
 
 
 def test_a_mixture_lies_between_the_old_layers_and_the_new():
@@ -184,6 +184,6 @@ def test_one_click_cannot_be_left_out_and_is_taken_as_it_is(labeller):
 
 def test_clicks_that_confirm_labels_outweigh_what_the_network_thought_of_itself():
     lost = [0, 0, 0, 1]  # where the network was right three times and the new weights are right once
-    assert judged_share(lost, others=[0, 2]) == 0
+    assert judged_share(lost, others=[0, 2]) <= 0.5
     gained = [1, 1, 1, 1]
     assert judged_share(gained, others=[0, 2]) == 0  # mistakes only: the label of the other point may be right

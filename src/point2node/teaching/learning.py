@@ -132,7 +132,7 @@ def teach(
     with _one_thread():
         judged = [(fit(kept, place)[0], left_out) for place, (kept, left_out) in enumerate(parts)]
         tail, history = fit(lesson.corrected, len(parts))
-        share = _best_share(before, tail, judged, lesson, said) if judged else 1.0
+        share = _best_share(before, tail, judged, lesson, said, len(labeller.classes)) if judged else 1.0
     network, card = _put_back(labeller, mix(before, tail, share), classes, recipe.steps)
     return Taught(network, card, tuple(history), time.monotonic() - started, share)
 
@@ -207,24 +207,29 @@ def _best_share(
     judged: Sequence[tuple[nn.Sequential, Tensor]],
     lesson: _Lesson,
     said: Tensor,
+    known: int,
 ) -> float:
     """The share of the new weights from which most is expected; of equals the smallest.
 
     Counted are the clicks that are right after learning from the others. People click at mistakes, and such clicks tell
     nothing of what is lost where the network was right; clicks that confirm a label do. The fewer of them there are,
     the more the network's own word counts: of labels that change, spread over the classes, it loses the probability
-    that it gave to the old and gains the one that it gave to the new.
+    that it gave to the old and gains the one that it gave to the new. Classes from ``known`` on are new: the network
+    has nothing to say of them, and what counts is that their clicks are right at all.
     """
     asked = lesson.others[:: -(-len(lesson.others) // MOST_ASKED) or 1]
     probability, label = said[asked].max(dim=-1)
     lonely = torch.cat([_lonely(lesson, rows) for _, rows in judged])
+    new = torch.cat([_of_clicks(lesson, rows, lesson.targets[rows] >= known) for _, rows in judged])
     own = torch.cat([_right(after, lesson, rows) for _, rows in judged])
     confirmed = float(sum(_right(before, lesson, rows).sum() for _, rows in judged))
     best, found = -torch.inf, 0.0
     for share in SHARES:
         right = torch.cat([_right(mix(before, tail, share), lesson, rows) for tail, rows in judged])
         right = torch.where(lonely, torch.maximum(right, UNJUDGED * share * own), right)
-        now = mix(before, after, share)(lesson.inputs[asked]).argmax(dim=-1)
+        mixed = mix(before, after, share)
+        right = torch.where(new, torch.cat([_right(mixed, lesson, rows) for _, rows in judged]), right)
+        now = mixed(lesson.inputs[asked]).argmax(dim=-1)
         lost = _mean_by(label, probability - said[asked].gather(1, now[:, None])[:, 0])
         value = float(right.sum()) - PRIOR / (1 + confirmed) * lost
         if value > best:
@@ -242,10 +247,15 @@ def _right(tail: nn.Sequential, lesson: _Lesson, rows: Tensor) -> Tensor:
 def _lonely(lesson: _Lesson, rows: Tensor) -> Tensor:
     """(clicks,): whether each click is of a class that no click has which was not left out with it."""
     others = lesson.corrected[~torch.isin(lesson.corrected, rows)]
+    return _of_clicks(lesson, rows, ~torch.isin(lesson.targets[rows], lesson.targets[others]))
+
+
+def _of_clicks(lesson: _Lesson, rows: Tensor, values: Tensor) -> Tensor:
+    """(clicks,): what all rows of a click have in common."""
     clicks, number = torch.unique(lesson.clicks[rows], return_inverse=True)
-    lonely = torch.zeros(len(clicks), dtype=torch.bool)
-    lonely[number] = ~torch.isin(lesson.targets[rows], lesson.targets[others])
-    return lonely
+    found = values.new_zeros(len(clicks))
+    found[number] = values
+    return found
 
 
 def _mean_by(kinds: Tensor, values: Tensor) -> float:
