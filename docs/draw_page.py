@@ -21,6 +21,9 @@ def main() -> None:
         demo(Path(folder), room=0, weights=WEIGHTS)
         with opened((Path(folder) / "demo_room.html").as_uri(), width=1200, height=860) as page:
             page.wait_for_timeout(4000)  # until the points are drawn
+            page.locator("#lists [data-name=objects]").click()
+            page.mouse.move(0, 0)
+            page.wait_for_timeout(1000)
             page.screenshot(path=IMAGE)
 
 

@@ -2,9 +2,10 @@
 
 An oracle corrects rooms that training never saw: generated ones in styles that are held out, and, where given, real
 labelled rooms (the folder of ``real_rooms``). Each click gives the whole segment under it its class; where less than
-nine tenths of it are of one class, as a person would see, the brush is taken instead, and the class of the clicked
-point. Clicks go to where ``next`` leads, to random points, or to the largest segment that is wrong, which a
-person would see. The network learns after 5, 20 and 50 clicks, each time from the pretrained weights.
+nine tenths of it are of one class, as a person would see, the brush is taken instead, as wide as the same rule allows,
+and the class of the clicked point. Where nobody knows the class, the click is lost. Clicks go to where ``next`` leads,
+to random points, or to the largest segment that is wrong, which a person would see. The network learns after 5, 20 and
+50 clicks, each time from the pretrained weights.
 
 Every room is a person's only scan. Scored are all of its points, by what is shown (corrections over labels), by the
 labels of the taught weights alone (what ``predict`` gives), and by the corrections over the original labels, without
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -42,8 +43,10 @@ CLICKS = (5, 20, 50)
 SEED = 77
 """Of the generated rooms; the recipe was chosen on other ones."""
 ROOMS = 4
-PURE, BRUSH = 0.9, 0.2
-"""The share of a segment that has to be of one class, and the metres of the brush that is taken otherwise."""
+PURE = 0.9
+"""The share of what is selected that has to be of one class."""
+BRUSHES = (0.2, 0.1, 0.05)
+"""Metres: the brushes that are tried where a segment is not pure; the last is taken in any case."""
 FIGURES = MappingProxyType(
     {"shown": "shown", "learnt": "taught weights alone", "unlearnt": "corrections without learning"}
 )
@@ -64,6 +67,8 @@ class Room:
     entropy: NDArray[np.float32]
     corrected: Indices
     """The class that each point was corrected to; −1 for none."""
+    passed: set[int] = field(default_factory=set)
+    """Segments that ``next`` has led to."""
 
 
 Place = Callable[[Room, np.random.Generator], int | None]
@@ -72,8 +77,12 @@ Place = Callable[[Room, np.random.Generator], int | None]
 
 def click_next(room: Room, random: np.random.Generator) -> int | None:
     """Where ``next`` leads."""
-    spot = best_spot(room.observed.placement.xyz, room.segments, room.entropy, room.labels, room.corrected >= 0)
-    return None if spot is None else spot.point
+    xyz = room.observed.placement.xyz
+    spot = best_spot(xyz, room.segments, room.entropy, room.labels, room.corrected >= 0, room.passed)
+    if spot is None:
+        return None
+    room.passed.add(spot.segment)
+    return spot.point
 
 
 def click_anywhere(room: Room, random: np.random.Generator) -> int | None:
@@ -143,7 +152,7 @@ def correct_room(
 
 
 def _click(labeller: SceneLabeller, start: Room, way: str, place: Place, recipe: Recipe) -> Iterator[dict[str, Any]]:
-    room = Room(**{**vars(start), "corrected": start.corrected.copy()})
+    room = replace(start, corrected=start.corrected.copy(), passed=set())
     random = np.random.default_rng(0)
     corrections, numbers = room.scan.corrections, room.observed.placement.numbers
     names = [one.name for one in labeller.classes]
@@ -166,7 +175,12 @@ def _answer(room: Room, point: int) -> tuple[Indices, int]:
     counts = np.bincount(known, minlength=1)
     if len(known) and counts.max() >= PURE * len(segment):
         return segment, int(counts.argmax())
-    return select_brush(room.observed.placement.xyz, point, BRUSH), int(room.truth[point])
+    true = int(room.truth[point])
+    for radius in BRUSHES:
+        brushed = select_brush(room.observed.placement.xyz, point, radius)
+        if (room.truth[brushed] == true).mean() >= PURE:
+            break
+    return brushed, true
 
 
 def _score(labeller: SceneLabeller, start: Room, room: Room, taught: Taught) -> dict[str, Any]:

@@ -22,8 +22,12 @@ from point2node.inference.looks import Quality
 from point2node.inference.scan_check import examine_cloud, settle_scale
 from point2node.inference.working import Given, as_device, fetch_trained, open_given
 from point2node.models.pretrained import HubOptions
+from point2node.show.floor_plan import FloorPlan, draw_plan
+from point2node.show.objects import FoundObject, find_objects
+from point2node.show.scene import LabelledScene
 from point2node.show.scene_files import scene_of
 from point2node.show.scene_page import write_scene_page
+from point2node.show.stills import write_still
 
 Name = str | PathLike[str]
 
@@ -41,12 +45,30 @@ class Labelled(LabelledCloud):
     def page(self, path: Name) -> Path:
         """Write one HTML page to look around in, which needs nothing else; returns it."""
         target = Path(path)
-        write_scene_page(scene_of(self, Path(self.name).stem), target)
+        write_scene_page(self._scene, target)
         return target
+
+    def picture(self, path: Name, by: str = "class") -> Path:
+        """Write a PNG of the scan, opened for the eye; coloured by class, rgb, confidence or entropy. Returns it."""
+        target = Path(path)
+        write_still(self._scene, target, by)
+        return target
+
+    def objects(self) -> list[FoundObject]:
+        """The pieces of furniture, doors, windows … with their boxes in metres, found from the labels."""
+        return find_objects(self._scene.in_metres())
+
+    def plan(self) -> FloorPlan:
+        """The floor plan; an ``InputError`` where the labels have no walls, or neither a floor nor a ceiling."""
+        return draw_plan(self._scene.in_metres(), self.name)
 
     def explain(self, point: int) -> PointExplanation:
         """Why a point has its label: the correlations of the network in the block around it."""
         return self._explainer.explain(point)
+
+    @cached_property
+    def _scene(self) -> LabelledScene:
+        return scene_of(self, Path(self.name).stem)
 
     @cached_property
     def _explainer(self) -> Explainer:

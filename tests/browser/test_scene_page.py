@@ -157,7 +157,7 @@ def test_every_control_changes_the_picture_and_reset_brings_the_view_back(open_p
         case "size":
             page.locator("#size").fill("3")
         case "mode":
-            page.locator("[data-mode=error]").click()
+            page.locator("[data-name=error]").click()
         case "above":
             page.locator("#above").click()
     page.mouse.move(5, 5)
@@ -207,7 +207,7 @@ def test_a_phone_shows_everything_without_scrolling_sideways(open_page, scheme):
     back = page.evaluate("getComputedStyle(document.body).backgroundColor")
     assert (back == "rgb(255, 255, 255)") == (scheme == "light")
     before = pixels(page)
-    page.locator("[data-mode=confidence]").tap()
+    page.locator("[data-name=confidence]").tap()
     assert differing(pixels(page), before) > 0.02
 
 
@@ -243,10 +243,81 @@ def test_a_browser_that_cannot_draw_says_so_and_shows_the_tables(open_page, miss
     assert not page.locator("#modes").is_visible()
 
 
+def test_a_browser_that_cannot_draw_shows_the_plan_all_the_same(open_page):
+    page = open_page(furnished(), before="HTMLCanvasElement.prototype.getContext = () => null")
+    assert page.locator("#plan img").is_visible()
+
+
 def test_a_confusion_is_told_in_words(open_page):
     page = open_page(box_room())
     page.locator(".matrix td.right").first.click()
     assert "ceiling found:" in page.locator("#told-cell").inner_text()
+
+
+def furnished():
+    return box_room(20000, labels=box_room(20000).truth)
+
+
+def test_an_object_is_boxed_seen_alone_and_put_back(open_page):
+    scene = furnished()
+    page = open_page(scene)
+    floor, chair = scene.classes[FLOOR].colour, scene.classes[CHAIR].colour
+    plain = pixels(page)
+    page.locator("#lists [data-name=objects]").click()
+    page.mouse.move(5, 5)
+    boxed = pixels(page)
+    assert 0.001 < differing(plain, boxed) < 0.2
+    row = page.locator(".object", has_text="chair_01")
+    assert "0.50 × 0.50 × 0.50 m" in row.inner_text()
+    assert "90 %" in row.inner_text()
+    row.click()
+    alone = pixels(page)
+    assert share_of(alone, floor) == 0
+    assert share_of(alone, chair) > 5 * share_of(boxed, chair)
+    assert row.get_attribute("aria-pressed") == "true"
+    assert page.locator("#picked").inner_text().split("\n")[0] == "object chair_01"
+    row.click()
+    page.mouse.move(5, 5)
+    assert differing(pixels(page), boxed) < 0.002
+    page.locator("#lists [data-name=classes]").click()
+    page.mouse.move(5, 5)
+    assert differing(pixels(page), plain) < 0.002
+
+
+def test_a_click_on_an_object_in_the_picture_isolates_it_and_one_beside_it_brings_the_room_back(open_page):
+    page = open_page(furnished())
+    page.locator("#lists [data-name=objects]").click()
+    page.locator("#above").click()
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    place = page.evaluate(
+        """() => {
+          const viewer = window.point2node.viewer, pane = viewer.panes()[0], { cloud } = viewer;
+          const chairs = [...Array(cloud.points).keys()].filter((n) => cloud.object(n) === 1);
+          const highest = chairs.reduce((best, n) => (cloud.height(n) > cloud.height(best) ? n : best));
+          return cloud.project(highest, viewer.camera.view().matrix, pane.width, pane.height);
+        }"""
+    )
+    box = page.locator("#canvas").bounding_box()
+    page.mouse.click(box["x"] + place["x"], box["y"] + place["y"])
+    assert page.evaluate("window.point2node.viewer.alone") == 1
+    assert page.locator(".object[aria-pressed=true]").count() == 1
+    page.mouse.click(box["x"] + 8, box["y"] + box["height"] - 8)
+    assert page.evaluate("window.point2node.viewer.alone") == 0
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE])
+def test_the_plan_takes_the_place_of_the_picture_and_gives_it_back(open_page, viewport):
+    page = open_page(furnished(), viewport)
+    assert not page.locator("#plan").is_visible()
+    page.locator("#views [data-name=plan]").click()
+    assert page.locator("#plan img").evaluate("one => one.complete && one.naturalWidth > 100")
+    assert not page.locator("#canvas").is_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == viewport["width"]
+    page.locator("#lists [data-name=objects]").click()
+    page.locator(".object").first.click()
+    assert page.locator("#canvas").is_visible()
+    assert not page.locator("#plan").is_visible()
+    assert page.locator("#canvas").bounding_box()["y"] >= 0
 
 
 def test_without_truth_there_is_one_pane_and_no_errors_to_show(open_page):

@@ -1,6 +1,7 @@
 """The viewer in a real browser."""
 
 import time
+from dataclasses import replace
 from threading import Event
 
 import numpy as np
@@ -17,6 +18,7 @@ from tests.browser.viewer_pages import (
     visitor_of,
     wait_until_drawn,
 )
+from tests.show.scenes import labelled_box
 from tests.show.viewer.weights import small_room, tiny_labeller
 
 pytest.importorskip("viser", reason="BROWSER TESTS NOT RUN: pip install 'point2node[view]'")
@@ -115,6 +117,31 @@ def test_two_tabs_keep_their_own_state(page, browser, viewer, room):
     other.close()
     page.get_by_text("%)").first.click()
     page.get_by_text("labelled by the weights").wait_for(timeout=PATIENCE)
+
+
+def test_an_object_is_seen_alone_and_the_plan_is_shown(browser, labeller, tmp_path, monkeypatch):
+    from point2node.show.viewer.app import Viewer
+
+    labelled, path = labelled_box(), tmp_path / "box.ply"
+    point2node.write(path, labelled.cloud)
+    running = Viewer(labeller, {path.name: path}, port=0)
+    monkeypatch.setattr(running._workbench, "label", lambda scan, *given: replace(labelled, cloud=scan.cloud))
+    page = open_page(browser, running)
+    wait_until_drawn(page)
+    points = "() => window.__viserTestpoints.rendererInfo.render.points"
+    boxes = "() => '/boxes' in window.__viserSceneTree.getState()"
+    before = page.evaluate(points)
+    page.get_by_text("Objects and plan", exact=True).click()
+    page.wait_for_function(boxes, timeout=3 * PATIENCE)  # kernels may have to be compiled first
+    page.get_by_text("chair_01: 0.50 × 0.50 × 0.50 m, 90%").click()
+    page.wait_for_function(f"() => ({points})() < {before} / 2", timeout=PATIENCE)
+    page.get_by_text("Plan", exact=True).click()
+    page.get_by_alt_text("The plan of the room").wait_for(timeout=PATIENCE)
+    page.get_by_text("Close objects and plan").click()
+    page.wait_for_function(f"() => !({boxes})() && ({points})() === {before}", timeout=PATIENCE)
+    assert not page.errors
+    page.close()
+    running.stop()
 
 
 def send(page, name, content):

@@ -1,5 +1,8 @@
 import re
+from base64 import b64decode
+from dataclasses import replace
 from html import unescape
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -13,7 +16,7 @@ from point2node.evaluation.metrics import count_confusion, score
 from point2node.show import scene_page
 from point2node.show.scene import LabelledScene
 from point2node.show.scene_page import encode, to_scene_page, write_scene_page
-from tests.show.scenes import CHAIR, WALL, box_room, coordinates, embedded, unpack
+from tests.show.scenes import CEILING, CHAIR, FLOOR, WALL, box_room, coordinates, embedded, unpack
 
 NASTY = "</script><b>"
 
@@ -140,6 +143,76 @@ def test_a_page_is_written_whole(tmp_path):
     write_scene_page(box_room(), tmp_path / "room.html")
     assert (tmp_path / "room.html").read_text().endswith("</html>\n")
     assert [path.name for path in tmp_path.iterdir()] == ["room.html"]
+
+
+def plan_of(page):
+    """The plan that a page carries, as XML; None without one."""
+    found = re.search(r'<figure id="plan"><img src="data:image/svg\+xml;base64,(.*?)"', page)
+    return None if found is None else ElementTree.fromstring(b64decode(found[1]))
+
+
+def test_objects_are_listed_with_class_size_confidence_and_their_points():
+    scene = box_room(20000, labels=box_room(20000).truth)
+    page = to_scene_page(scene)
+    described, columns = embedded(page)
+    (chair,) = described["objects"]
+    assert chair["name"] == "chair_01"
+    assert chair["mark"] == CHAIR
+    assert chair["size"] == pytest.approx([0.5, 0.5, 0.5], abs=0.02)
+    assert chair["points"] == int((scene.labels == CHAIR).sum())
+    inside = (columns["object low"] == 1) & (columns["object high"] == 0)
+    assert np.array_equal(inside, columns["label"] == CHAIR)
+    assert np.ptp(chair["corners"], axis=0) == pytest.approx([0.5, 0.5, 0.5], abs=0.02)
+    assert "chair 1 0.50 × 0.50 × 0.50 m" in visible(page)
+
+
+def test_the_plan_is_a_picture_with_the_measures_of_the_room():
+    page = to_scene_page(box_room(20000, labels=box_room(20000).truth))
+    words = " ".join(plan_of(page).itertext())
+    assert "Area 24." in words or "Area 23." in words
+    assert re.search(r"area 2[34]\.\d m² height (3\.00|2\.99) m objects 1", visible(page))
+
+
+def test_objects_and_plan_of_a_scan_in_millimetres_are_in_metres():
+    scene = box_room(20000, labels=box_room(20000).truth, scale=0.001)
+    page = to_scene_page(replace(scene, xyz=1000 * scene.xyz))
+    (chair,) = embedded(page)[0]["objects"]
+    assert chair["size"] == pytest.approx([0.5, 0.5, 0.5], abs=0.02)
+    assert np.ptp(chair["corners"], axis=0) == pytest.approx([500, 500, 500], abs=20)
+    assert plan_of(page) is not None
+
+
+def test_names_in_the_plan_are_text_and_never_markup():
+    nasty = NASTY + "&\x00\x07\"'"
+    classes = [*S3DIS]
+    classes[CHAIR] = replace(classes[CHAIR], name=nasty)
+    page = to_scene_page(box_room(20000, name=nasty, classes=tuple(classes), labels=box_room(20000).truth))
+    assert NASTY not in page
+    assert page.count("</script>") == 3
+    assert NASTY in " ".join(plan_of(page).itertext())
+    assert embedded(page)[0]["objects"][0]["name"].startswith(NASTY)
+
+
+def test_without_walls_there_are_objects_and_no_plan():
+    scene = box_room(20000, labels=box_room(20000).truth)
+    page = to_scene_page(scene[~np.isin(scene.labels, (WALL, FLOOR, CEILING))])
+    assert len(embedded(page)[0]["objects"]) == 1
+    assert plan_of(page) is None
+    assert "There is no plan" in page
+
+
+def test_other_classes_than_those_of_rooms_have_neither_objects_nor_a_plan():
+    classes = tuple(replace(one, name=f"kind {place}") for place, one in enumerate(S3DIS))
+    page = to_scene_page(box_room(20000, classes=classes))
+    assert embedded(page)[0]["objects"] == []
+    assert plan_of(page) is None
+    assert "plan" not in visible(page)
+
+
+def test_a_scan_far_too_large_for_a_room_has_a_page_without_objects():
+    scene = box_room(20000)
+    page = to_scene_page(replace(scene, xyz=1e6 * scene.xyz))
+    assert embedded(page)[0]["objects"] == []
 
 
 def visible(page):

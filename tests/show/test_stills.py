@@ -5,7 +5,7 @@ import pytest
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.show import stills
-from point2node.show.scene import RIGHT, UNKNOWN, WRONG
+from point2node.show.colours import RIGHT, UNKNOWN, WRONG
 from point2node.show.stills import colours_of, open_room, write_stills
 from tests.show.scenes import SIZE, box_room
 

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.teaching.corrections import Corrections, checksum_points, no_corrections
+from point2node.inference.labelled import LabelledCloud
+from point2node.teaching.corrections import Corrections, apply_corrections, checksum_points, no_corrections
 
 POINTS = 40
 NAMES = [one.name for one in S3DIS]
@@ -110,3 +111,26 @@ def test_the_checksum_is_that_of_the_points_in_their_order():
     assert checksum_points(cloud()) != checksum_points(cloud(seed=1))
     turned = PointCloud(cloud().xyz[::-1])
     assert checksum_points(cloud()) != checksum_points(turned)
+
+
+def labelled():
+    count = len(cloud())
+    return LabelledCloud(
+        PointCloud(cloud().xyz), np.zeros(count, np.int32), np.full(count, 0.4, np.float32),
+        np.full(count, 0.9, np.float32), S3DIS, "w",
+    )  # fmt: skip
+
+
+def test_corrections_over_labels_are_certain_and_the_rest_stays():
+    corrected = apply_corrections(labelled(), empty().add_class("plant").add("plant", [3]).add("chair", [4, 5]))
+    assert corrected.labels[:7].tolist() == [0, 0, 0, 13, 8, 8, 0]
+    assert corrected.classes[-1].name == "plant"
+    assert corrected.confidence[[3, 6]].tolist() == pytest.approx([1.0, 0.4])
+    assert corrected.entropy[[3, 6]].tolist() == pytest.approx([0.0, 0.9])
+    assert corrected.counts["plant"] == 1
+
+
+def test_without_corrections_the_labels_are_as_they_were():
+    plain = apply_corrections(labelled(), empty().add_class("plant"))
+    assert plain.classes == S3DIS
+    assert np.array_equal(plain.labels, labelled().labels)

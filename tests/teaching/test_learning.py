@@ -4,6 +4,7 @@ import torch
 
 from point2node.core.errors import InputError
 from point2node.inference.labeller import SceneLabeller
+from point2node.teaching import learning
 from point2node.teaching.corrections import no_corrections
 from point2node.teaching.learning import Recipe, extend_logits, joined_classes, teach
 from point2node.teaching.observing import label_observed, observe, tail_of
@@ -34,7 +35,7 @@ def test_corrected_points_get_their_class(labeller):
     before = label_observed(observed, tail_of(labeller.network), 13)[0]
     after = labels_after(taught, observed)
     known = wanted >= 0
-    assert (after == wanted)[known].mean() > 0.6 > (before == wanted)[known].mean()
+    assert (after == wanted)[known].mean() > 0.5 > (before == wanted)[known].mean()
     assert taught.history[-1]["loss"] < 0.6 * taught.history[0]["loss"]
 
 
@@ -129,3 +130,60 @@ def test_without_a_corrected_point_there_is_nothing_to_learn(labeller):
 def test_a_recipe_that_cannot_be_followed_is_refused(changes):
     with pytest.raises(InputError, match="setting"):
         Recipe(**changes)
+
+
+def plain_tail(order):
+    """Layers that say of the input e_i that it is of the class ``order[i]``, and are sure of it."""
+    tail = torch.nn.Sequential(torch.nn.Linear(3, 3))
+    with torch.no_grad():
+        tail[0].weight.zero_()
+        for place, label in enumerate(order):
+            tail[0].weight[label, place] = 10
+        tail[0].bias.zero_()
+    return tail.eval()
+
+
+def judged_share(targets, others):
+    """The share that is kept of weights that take classes 0 and 1 for each other, by four clicks on points of 0."""
+    inputs = torch.eye(3)[[0] * 8 + list(others)]
+    given = torch.tensor([*np.repeat(targets, 2), *([-1] * len(others))])
+    clicks = torch.tensor([*np.repeat(np.arange(4), 2), *([-1] * len(others))])
+    lesson = learning._Lesson(inputs, given, clicks)
+    before, after = plain_tail([0, 1, 2]), plain_tail([1, 0, 2])
+    parts = learning._folds(lesson, 2)
+    assert sorted(torch.cat([left_out for _, left_out in parts]).tolist()) == list(range(8))
+    return learning._best_share(
+        before, after, [(after, left_out) for _, left_out in parts], lesson, before(inputs).softmax(dim=-1), known=3
+    )
+
+
+def test_what_gets_clicks_wrong_that_were_left_out_is_not_taken_over():
+    assert judged_share([0, 0, 0, 0], others=[2, 2]) == 0
+
+
+def test_what_gets_clicks_right_that_were_left_out_is_taken_over():
+    assert judged_share([1, 1, 1, 1], others=[2, 2]) > 0.5  # from there on the new weights prevail
+
+
+def test_what_changes_labels_that_were_sure_is_not_taken_over_for_a_few_clicks():
+    assert judged_share([2, 2, 2, 1], others=[0, 1, 0, 1]) < 0.5  # below that the old weights prevail
+
+
+def test_a_mixture_lies_between_the_old_layers_and_the_new():
+    before, after, x = plain_tail([0, 1, 2]), plain_tail([1, 0, 2]), torch.randn(5, 3)
+    assert torch.equal(learning.mix(before, after, 0.0)(x), before(x))
+    assert torch.allclose(learning.mix(before, after, 1.0)(x), after(x))
+    assert torch.allclose(learning.mix(before, after, 0.25)(x), 0.75 * before(x) + 0.25 * after(x), atol=1e-5)
+
+
+def test_one_click_cannot_be_left_out_and_is_taken_as_it_is(labeller):
+    scan = taught_room(labeller)
+    one = no_corrections(scan.cloud, labeller.classes).add("board", scan.corrections.done[0].indices)
+    assert teach(labeller, [(observe(labeller, scan), one)], Recipe(steps=3)).share == 1
+
+
+def test_clicks_that_confirm_labels_outweigh_what_the_network_thought_of_itself():
+    lost = [0, 0, 0, 1]  # where the network was right three times and the new weights are right once
+    assert judged_share(lost, others=[0, 2]) <= 0.5
+    gained = [1, 1, 1, 1]
+    assert judged_share(gained, others=[0, 2]) == 0  # mistakes only: the label of the other point may be right

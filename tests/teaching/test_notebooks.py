@@ -1,14 +1,10 @@
 import os
 from threading import Thread
 
-import numpy as np
 import pytest
 
 from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
-from point2node.core.point_cloud import PointCloud
-from point2node.inference.labelled import LabelledCloud
-from point2node.teaching.applying import apply_corrections
 from point2node.teaching.corrections_file import corrections_path, read_corrections, write_corrections
 from point2node.teaching.notebooks import Notebooks
 from tests.teaching.test_corrections import cloud, empty
@@ -88,26 +84,3 @@ def test_corrections_of_other_points_are_refused_when_the_scan_is_opened(scan):
     write_corrections(corrections_path(scan), empty().add("table", [2]))
     with pytest.raises(InputError, match="found those of another"):
         Notebooks().open(scan, cloud(seed=5), S3DIS)
-
-
-def labelled():
-    count = len(cloud())
-    return LabelledCloud(
-        PointCloud(cloud().xyz), np.zeros(count, np.int32), np.full(count, 0.4, np.float32),
-        np.full(count, 0.9, np.float32), S3DIS, "w",
-    )  # fmt: skip
-
-
-def test_corrections_over_labels_are_certain_and_the_rest_stays():
-    corrected = apply_corrections(labelled(), empty().add_class("plant").add("plant", [3]).add("chair", [4, 5]))
-    assert corrected.labels[:7].tolist() == [0, 0, 0, 13, 8, 8, 0]
-    assert corrected.classes[-1].name == "plant"
-    assert corrected.confidence[[3, 6]].tolist() == pytest.approx([1.0, 0.4])
-    assert corrected.entropy[[3, 6]].tolist() == pytest.approx([0.0, 0.9])
-    assert corrected.counts["plant"] == 1
-
-
-def test_without_corrections_the_labels_are_as_they_were():
-    plain = apply_corrections(labelled(), empty().add_class("plant"))
-    assert plain.classes == S3DIS
-    assert np.array_equal(plain.labels, labelled().labels)

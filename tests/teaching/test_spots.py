@@ -83,3 +83,11 @@ def test_clicks_that_follow_each_other_go_to_different_segments():
     while (found := spot(xyz, segments, doubt, corrected=done)) is not None:
         done.append(found.segment)
     assert sorted(done) == list(range(12))
+
+
+def test_a_spot_that_was_passed_by_comes_after_all_others():
+    xyz, segments = tops([0, 0, 1], [5, 0, 1], [10, 0, 1])
+    given = (xyz, segments, np.array([0.1, 0.8, 0.3])[segments], np.zeros(len(xyz), np.int64), np.zeros(len(xyz), bool))
+    assert best_spot(*given, passed=[1]).segment == 2
+    assert best_spot(*given, passed=[1, 2]).segment == 0
+    assert best_spot(*given, passed=[0, 1, 2]).segment == 1

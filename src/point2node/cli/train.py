@@ -141,6 +141,11 @@ def _teach(preset: str, overrides: list[str], folder: Path, out: Path | None) ->
         taught = Teacher(labeller).learn(scans, recipe, lambda share, what: report(round(100 * share), 100, what))
     write_run(run, taught, settings, scans, folder)
     clicks = sum(len(scan.corrections.done) for scan in scans)
+    if not taught.share:
+        print(
+            "note: the weights stay as they were: what was learnt got other labels wrong; correct some more",
+            file=sys.stderr,
+        )
     print(
         f"{run.path}: learnt from {clicks} corrections of {len(scans)} scans in {taught.seconds:.0f} s; "
         f"label with: point2node predict SCAN --weights {run.path}"

@@ -20,6 +20,8 @@ TRIANGLES = np.array(
     np.int32,
 )
 """The faces of ``corners``, seen from outside counter-clockwise."""
+EDGES = np.array([edge for a, b in ((0, 1), (1, 2), (2, 3), (3, 0)) for edge in ((a, b), (a + 4, b + 4), (a, a + 4))])
+"""The twelve edges between ``corners``."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from point2node.core.errors import InputError
 from point2node.show.objects import FoundObject, find_objects
 from point2node.show.outline import area_of, trace_outline
-from point2node.show.planes import WallPlane, find_planes
+from point2node.show.planes import Plane, WallPlane, find_planes
 from point2node.show.scene import LabelledScene
 
 Floats = NDArray[np.float64]
@@ -89,10 +90,30 @@ class FloorPlan:
         """The length of the outline."""
         return float(np.linalg.norm(np.roll(self.outline, -1, axis=0) - self.outline, axis=1).sum())
 
+    def save(self, path: Path) -> None:
+        """Write it in the format of the suffix: .svg, .dxf or .json."""
+        from point2node.show.plan_files import write_plan  # which draws these plans
 
-def draw_plan(scene: LabelledScene, name: str) -> FloorPlan:
-    """The plan of a scene in metres. The room needs a floor or a ceiling, and walls."""
-    planes = find_planes(scene)
+        write_plan(self, path)
+
+    def _repr_svg_(self) -> str:
+        """What notebooks show."""
+        from point2node.show.plan_files import plan_as_svg
+
+        return plan_as_svg(self)
+
+
+def draw_plan(
+    scene: LabelledScene,
+    name: str,
+    objects: Sequence[FoundObject] | None = None,
+    planes: Sequence[Plane] | None = None,
+) -> FloorPlan:
+    """The plan of a scene in metres. The room needs a floor or a ceiling, and walls.
+
+    Objects and planes are found in the scene unless they are given.
+    """
+    planes = find_planes(scene) if planes is None else planes
     levels = {kind: next((plane for plane in planes if plane.kind == kind), None) for kind in ("floor", "ceiling")}
     faces = [plane for plane in planes if isinstance(plane, WallPlane)]
     if not faces or not any(levels.values()):
@@ -101,7 +122,7 @@ def draw_plan(scene: LabelledScene, name: str) -> FloorPlan:
         raise InputError(name, expected="a labelled room with walls and a floor or ceiling", found=found)
     floor, ceiling = levels["floor"], levels["ceiling"]
     outline = trace_outline(scene, faces)
-    objects = find_objects(scene)
+    objects = find_objects(scene) if objects is None else objects
     base = floor.centre[2] if floor is not None else min(face.bottom for face in faces)
     candidates = (_opening(scene, one, faces, base) for one in objects if one.kind.name in OPENINGS)
     openings = [one for one in candidates if one is not None]

@@ -130,7 +130,7 @@ def plan_as_svg(plan: FloorPlan) -> str:
     for piece in plan.furniture:
         corners = on_paper(piece.box.corners[:4, :2])
         style = f'style="fill:rgb{piece.kind.colour};stroke:rgb{piece.kind.colour}"'
-        parts.append(f"<g {style}>{_polygon(corners, 'piece')}<title>{escape(piece.name)}</title></g>")
+        parts.append(f"<g {style}>{_polygon(corners, 'piece')}<title>{_text(piece.name)}</title></g>")
     for one in plan.openings:
         corners = on_paper(_opening_corners(plan.walls[one.wall], one.start, one.end))
         parts.append(_polygon(corners, one.kind))
@@ -159,6 +159,11 @@ def _facts(plan: FloorPlan) -> list[str]:
     return [plan.name, f"Area {plan.area:.2f} m²", f"Perimeter {plan.perimeter:.2f} m", f"Height {height}"]
 
 
+def _text(name: str) -> str:
+    """A name as XML takes it: escaped, and without the control characters that no escape makes legal."""
+    return escape("".join(letter if letter.isprintable() else " " for letter in name))
+
+
 def _polygon(points: Floats, kind: str) -> str:
     places = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
     return f'<polygon class="{kind}" points="{places}"/>'
@@ -171,13 +176,13 @@ def _label(place: Floats, side: Floats, text: str) -> str:
     if angle > 90.5 or angle <= -89.5:
         angle += 180
     x, y = place
-    return f'<text class="length" transform="translate({x:.2f} {y:.2f}) rotate({angle:.1f})">{escape(text)}</text>'
+    return f'<text class="length" transform="translate({x:.2f} {y:.2f}) rotate({angle:.1f})">{_text(text)}</text>'
 
 
 def _legend(plan: FloorPlan, scale: int, factor: float, left: float, top: float) -> str:
     """Facts, a scale bar, and what the colours mean."""
     title, *facts = _facts(plan)
-    lines = [f'<text class="title" x="{left}" y="{top + 2}">{escape(title)}</text>']
+    lines = [f'<text class="title" x="{left}" y="{top + 2}">{_text(title)}</text>']
     lines += [f'<text class="fact" x="{left}" y="{top + 9 + 5 * row}">{fact}</text>' for row, fact in enumerate(facts)]
     y = top + 30
     lines.append(f'<path class="bar" d="M{left} {y - 2}v2h{factor:.2f}v-2"/>')
@@ -194,7 +199,7 @@ def _legend(plan: FloorPlan, scale: int, factor: float, left: float, top: float)
     for row, (style, name) in enumerate(shown):
         at = y + 6.5 * row
         lines.append(f'<rect {style} x="{left}" y="{at - 3.2}" width="6" height="4"/>')
-        lines.append(f'<text class="fact" x="{left + 9}" y="{at}">{escape(name)}</text>')
+        lines.append(f'<text class="fact" x="{left + 9}" y="{at}">{_text(name)}</text>')
     return "\n".join(lines)
 
 

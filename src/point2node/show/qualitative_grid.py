@@ -11,9 +11,10 @@ import numpy as np
 
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
+from point2node.show.colours import class_colours
 from point2node.show.scene import Array, LabelledScene
 from point2node.show.splatting import splat, stand_at_corner
-from point2node.show.stills import add_legend, class_colours, make_figure, open_room, save
+from point2node.show.stills import add_legend, make_figure, open_room, save
 
 PIXELS = (840, 600)
 BASELINE, OWN = "baseline", "Point2Node"

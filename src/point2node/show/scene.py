@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -93,7 +93,7 @@ class LabelledScene:
             scale=self.scale,
         )
 
-    @property
+    @cached_property
     def placed(self) -> Array:
         """(N,) bool: which points have a position."""
         return np.asarray(np.isfinite(self.xyz).all(axis=1))
@@ -102,6 +102,12 @@ class LabelledScene:
     def palette(self) -> Array:
         """(classes, 3) uint8."""
         return np.array([one.colour for one in self.classes], np.uint8)
+
+    def in_metres(self) -> LabelledScene:
+        """The same with coordinates in metres; a unit that is not known is taken for one."""
+        if self.scale in (None, 1.0):
+            return self
+        return replace(self, xyz=self.xyz * self.scale, scale=1.0)
 
     def count(self, labels: Array) -> Array:
         """(classes,): how many of the labels are of each class."""
@@ -131,26 +137,3 @@ def score_scene(scene: LabelledScene) -> SceneScores | None:
     # places instead of names: two classes may share a name, and a dictionary would keep one of them
     scores = score(confusion, [str(place) for place in range(len(scene.classes))])
     return SceneScores(confusion, scores, int(both.sum()))
-
-
-Colour = tuple[int, int, int]
-
-RAMPS: MappingProxyType[str, tuple[Colour, ...]] = MappingProxyType({
-    # from doubtful to sure: warm colours ask to be looked at
-    "confidence": ((165, 0, 38), (244, 109, 67), (254, 224, 144), (116, 173, 209), (49, 84, 149)),
-    "entropy": ((49, 84, 149), (116, 173, 209), (254, 224, 144), (244, 109, 67), (165, 0, 38)),
-})  # fmt: skip
-"""Colours at even distances from 0 to 1."""
-
-RIGHT: Colour = (176, 186, 196)
-WRONG: Colour = (222, 45, 38)
-UNKNOWN: Colour = (120, 120, 128)
-"""No label, no truth, no colour."""
-
-
-def ramp(name: str, values: Array) -> Array:
-    """(N, 3) uint8: the colours of numbers from 0 to 1."""
-    stops = np.array(RAMPS[name], float)
-    places = np.linspace(0, 1, len(stops))
-    clipped = np.clip(np.nan_to_num(values), 0, 1)
-    return np.stack([np.interp(clipped, places, stops[:, one]) for one in range(3)], axis=1).round().astype(np.uint8)

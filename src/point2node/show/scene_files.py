@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -104,9 +103,7 @@ def scene_of(
 
 def read_scene_in_metres(path: Path, truth: Path | None = None, classes: str | None = None) -> LabelledScene:
     """The same with coordinates in metres, by the scale that the scan was labelled with."""
-    scene = read_scene(path, truth, classes)
-    sidecar = None if classes else read_sidecar(path)
-    return replace(scene, xyz=scene.xyz * (_scale(sidecar) or 1.0))
+    return read_scene(path, truth, classes).in_metres()
 
 
 def _scale(sidecar: LabelSidecar | None) -> float | None:

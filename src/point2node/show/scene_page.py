@@ -1,4 +1,4 @@
-"""A labelled scene as one page that needs nothing else: the scan in 3-D, its scores, protocol and settings."""
+"""A labelled scene as one page that needs nothing else: the scan in 3-D, objects, plan, scores and settings."""
 
 from __future__ import annotations
 
@@ -19,26 +19,20 @@ import numpy as np
 from point2node._version import __version__
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
-from point2node.show.scene import (
-    RAMPS,
-    RIGHT,
-    UNKNOWN,
-    UNLABELLED,
-    WRONG,
-    Array,
-    LabelledScene,
-    SceneScores,
-    score_scene,
-)
+from point2node.show.colours import RAMPS, RIGHT, UNKNOWN, WRONG, css_colour
+from point2node.show.contents import Contents, find_contents
+from point2node.show.plan_files import plan_as_svg
+from point2node.show.scene import UNLABELLED, Array, LabelledScene, SceneScores, score_scene
 from point2node.show.shown_points import ceiling_cut, spacing, spatial_order, thin, walls_towards
 
 SHOWN = 400_000
 """More points than this are thinned for display; tables count them all."""
-SCRIPTS = ("camera.js", "cloud.js", "painter.js", "controls.js", "panels.js", "viewer.js")
+SCRIPTS = ("camera.js", "cloud.js", "painter.js", "boxes.js", "controls.js", "panels.js", "viewer.js")
 HELP = (
     "Drag to turn, shift-drag or two fingers to move, wheel or pinch to zoom; click or tap a point to see what it is. "
     "Press a class to hide it, twice quickly to see it alone."
 )
+OBJECT_HELP = "Under Objects, press one in the list or in the picture to see it alone."
 
 
 def write_scene_page(scene: LabelledScene, path: Path) -> None:
@@ -54,12 +48,15 @@ def to_scene_page(scene: LabelledScene) -> str:
     if not len(placed):
         raise InputError(scene.name, expected="points with positions", found="none")
     drawn = placed[thin(placed.xyz, SHOWN)]
-    drawn = drawn[spatial_order(drawn.xyz)]
+    contents = find_contents(drawn)
+    order = spatial_order(drawn.xyz)
+    objects = contents.number_points(len(drawn))[order] if contents is not None and contents.objects else None
+    drawn = drawn[order]
     scored = score_scene(scene)
     cut = ceiling_cut(scene)
     walls = walls_towards(drawn)
     opened = [name for name, how in {"the ceiling": cut, "the walls towards you": walls}.items() if how is not None]
-    payload = encode(drawn, walls)
+    payload = encode(drawn, walls, objects)
     script = "\n".join(_asset(name) for name in SCRIPTS)
     fingerprint = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return Template(_asset("scene.html")).substitute(
@@ -68,12 +65,13 @@ def to_scene_page(scene: LabelledScene) -> str:
         style=_asset("scene.css"),
         name=escape(scene.name),
         subtitle=escape(_subtitle(scene)),
-        tiles=tiles(scored),
+        tiles=tiles(scored, contents),
         remarks="\n".join(f'<p class="remark">{escape(line)}</p>' for line in scene.remarks),
-        hint=escape(" ".join(_hints(scene, placed, drawn, opened))),
-        tables=tables(scene, scored),
+        hint=escape(" ".join(_hints(scene, placed, drawn, opened, contents))),
+        plan=plan_figure(contents),
+        tables=tables(scene, scored, contents),
         footer=f"Made by point2node {escape(__version__)}. This page needs no network and sends nothing.",
-        scene=_as_json(_description(scene, drawn, payload, cut)),
+        scene=_as_json(_description(scene, drawn, payload, cut) | {"objects": describe_objects(scene, contents)}),
         points=payload.data,
         script=script,
     )
@@ -90,7 +88,13 @@ def _subtitle(scene: LabelledScene) -> str:
     return f"{len(scene):,} points · {size} · {used} of {len(scene.classes)} classes found"
 
 
-def _hints(scene: LabelledScene, placed: LabelledScene, drawn: LabelledScene, opened: list[str]) -> list[str]:
+def _hints(
+    scene: LabelledScene,
+    placed: LabelledScene,
+    drawn: LabelledScene,
+    opened: list[str],
+    contents: Contents | None,
+) -> list[str]:
     """What is drawn and what is not, then how to look around."""
     hints = []
     if len(drawn) < len(placed):
@@ -101,7 +105,9 @@ def _hints(scene: LabelledScene, placed: LabelledScene, drawn: LabelledScene, op
         hints.append(
             f"To look into the room, it is drawn without {' and '.join(opened)} at first: see the controls above."
         )
-    return [*hints, HELP]
+    if contents is not None and contents.plan is None:
+        hints.append("There is no plan: that needs walls, and a floor or a ceiling.")
+    return [*hints, HELP, *([OBJECT_HELP] if contents is not None and contents.objects else [])]
 
 
 def _description(scene: LabelledScene, drawn: LabelledScene, payload: Payload, cut: float | None) -> dict[str, Any]:
@@ -123,11 +129,39 @@ def _description(scene: LabelledScene, drawn: LabelledScene, payload: Payload, c
             for place, one in enumerate(scene.classes)
         ],
         "unlabelled": int((scene.labels < 0).sum()),
-        "ramps": dict(RAMPS),
+        "ramps": {name: RAMPS[name] for name in ("confidence", "entropy")},
         "right": RIGHT,
         "wrong": WRONG,
         "unknown": UNKNOWN,
     }
+
+
+def describe_objects(scene: LabelledScene, contents: Contents | None) -> list[dict[str, Any]]:
+    """The objects as the script takes them: sizes in metres, corners in the coordinates of the points."""
+    if contents is None:
+        return []
+    marks = {one.value: mark for mark, one in enumerate(scene.classes)}
+    return [
+        {
+            "name": one.name,
+            "mark": marks[one.kind.value],
+            "points": len(one.points),
+            "size": [round(side, 2) for side in one.box.size],
+            "confidence": None if one.confidence is None else round(one.confidence, 3),
+            "corners": (one.box.corners / (scene.scale or 1.0)).round(4).tolist(),
+        }
+        for one in contents.objects
+    ]
+
+
+def plan_figure(contents: Contents | None) -> str:
+    """The plan as a picture in itself: nothing that it says can reach the page around it."""
+    if contents is None or contents.plan is None:
+        return ""
+    plan = contents.plan
+    picture = base64.b64encode(plan_as_svg(plan).encode()).decode("ascii")
+    told = f"The plan of the room: {plan.area:.1f} m², perimeter {plan.perimeter:.1f} m"
+    return f'<figure id="plan"><img src="data:image/svg+xml;base64,{picture}" alt="{escape(told)}"></figure>'
 
 
 def _as_json(content: Any) -> str:
@@ -151,8 +185,9 @@ class Payload:
     step: tuple[float, ...]
 
 
-def encode(scene: LabelledScene, walls: Array | None = None) -> Payload:
-    """Pack a scene whose points all have positions, with the bits of the walls that hide it from a viewer.
+def encode(scene: LabelledScene, walls: Array | None = None, objects: Array | None = None) -> Payload:
+    """Pack a scene whose points all have positions, with the bits of the walls that hide it from a viewer and the
+    number of each point's object.
 
     The low and the high bytes of a coordinate are columns of their own: the high ones hardly change and deflate well.
     """
@@ -173,6 +208,9 @@ def encode(scene: LabelledScene, walls: Array | None = None) -> Payload:
             columns[name] = bytes_of_shares(values)
     if walls is not None:
         columns["walls"] = walls
+    if objects is not None:
+        columns["object low"] = (objects & 255).astype(np.uint8)
+        columns["object high"] = (objects >> 8).astype(np.uint8)
     packed = zlib.compress(b"".join(np.ascontiguousarray(column).tobytes() for column in columns.values()), 9)
     data = base64.b64encode(packed).decode("ascii")
     return Payload(data, tuple(columns), len(scene), tuple(lower.tolist()), tuple(step.tolist()))
@@ -191,24 +229,53 @@ NOTHING = "–"
 """Instead of a score that there is none of."""
 
 
-def tiles(scored: SceneScores | None) -> str:
-    """The three overall scores; nothing without the truth."""
-    if scored is None:
-        return ""
-    shown = (("OA", scored.scores.oa), ("mAcc", scored.scores.macc), ("mIoU", scored.scores.miou))
-    inner = "".join(f"<div><dt>{name}</dt><dd>{_percent(value)}</dd></div>" for name, value in shown)
-    return f'<dl class="tiles" aria-label="Scores in per cent">{inner}</dl>'
+def tiles(scored: SceneScores | None, contents: Contents | None = None) -> str:
+    """What a visitor sees first: the measures of the room, and the three overall scores if the truth is known."""
+    shown = []
+    if contents is not None and contents.plan is not None:
+        shown.append(("area", f"{contents.plan.area:.1f} m²"))
+        shown += [("height", f"{contents.plan.height:.2f} m")] if contents.plan.height is not None else []
+    if contents is not None and contents.objects:
+        shown.append(("objects", str(len(contents.objects))))
+    inner = "".join(f"<div><dt>{name}</dt><dd>{value}</dd></div>" for name, value in shown)
+    groups = [f'<dl class="tiles" aria-label="The room">{inner}</dl>'] if shown else []
+    if scored is not None:
+        scores = (("OA", scored.scores.oa), ("mAcc", scored.scores.macc), ("mIoU", scored.scores.miou))
+        inner = "".join(f"<div><dt>{name}</dt><dd>{_percent(value)}</dd></div>" for name, value in scores)
+        groups.append(f'<dl class="tiles" aria-label="Scores in per cent">{inner}</dl>')
+    return f'<div class="all-tiles">{"".join(groups)}</div>' if groups else ""
 
 
-def tables(scene: LabelledScene, scored: SceneScores | None) -> str:
+def tables(scene: LabelledScene, scored: SceneScores | None, contents: Contents | None = None) -> str:
     """All tables, below the viewer."""
     parts = [_class_table(scene, scored)]
+    if contents is not None and (contents.objects or contents.surfaces):
+        parts.append(_contents_table(contents))
     if scored is not None:
         parts.append(_confusion_table(scene, scored))
     if scene.notes:
         lines = "".join(f"<dt>{escape(name)}</dt><dd>{escape(value)}</dd>" for name, value in scene.notes.items())
         parts.append(f'<section>\n<h2>Protocol and settings</h2>\n<dl class="facts">{lines}</dl>\n</section>')
     return '<div class="tables">\n' + "\n".join(parts) + "\n</div>"
+
+
+def _contents_table(contents: Contents) -> str:
+    """How many objects of each class there are, how large they usually are, and the areas of the surfaces."""
+    rows = []
+    for name in dict.fromkeys(one.kind.name for one in contents.objects):
+        same = [one for one in contents.objects if one.kind.name == name]
+        sides = np.median([one.box.size for one in same], axis=0)
+        size = " × ".join(f"{side:.2f}" for side in sides) + " m"
+        rows.append(f'<tr><th scope="row">{escape(name)}</th><td>{len(same)}</td><td>{size}</td></tr>')
+    for kind, (number, area) in contents.areas.items():
+        rows.append(f'<tr><th scope="row">{kind}</th><td>{number}</td><td>{area:.1f} m²</td></tr>')
+    head = "".join(f'<th scope="col">{heading}</th>' for heading in ("in this room", "number", "size"))
+    return (
+        '<section>\n<h2>Objects and surfaces</h2>\n<div class="scroll" tabindex="0"><table>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(rows) + "\n</tbody>\n</table></div>\n"
+        '<p class="note">Found from the labels above, with their mistakes. Sizes of objects are the usual length, '
+        "width and height of a class; areas of surfaces are what the scanner saw of them.</p>\n</section>"
+    )
 
 
 def _class_table(scene: LabelledScene, scored: SceneScores | None) -> str:
@@ -226,7 +293,7 @@ def _class_table(scene: LabelledScene, scored: SceneScores | None) -> str:
         if true is not None:
             cells.append(f"{true[place]:,}")
         absent = "" if counts[place] or (true is not None and true[place]) else ' class="absent"'
-        swatch = f'<span class="swatch" style="--colour: rgb({one.colour[0]} {one.colour[1]} {one.colour[2]})"></span>'
+        swatch = f'<span class="swatch" style="--colour: {css_colour(one.colour)}"></span>'
         inner = "".join(f"<td>{cell}</td>" for cell in cells)
         rows.append(f'<tr{absent}><th scope="row">{swatch} {escape(one.name)}</th>{inner}</tr>')
     head = "".join(f'<th scope="col">{heading}</th>' for heading in headings)

@@ -8,18 +8,25 @@ from point2node.show.scene import Array, LabelledScene
 
 DIRECTIONS = 8
 """Viewers are told apart by the nearest of so many directions around the room, the first along x."""
+CEILING = "ceiling"
+"""The class that a room is opened below."""
 MOST_COLUMNS = 100_000
 BELOW_CEILING, THICKNESS, SKIRTING, COLUMN = 0.2, 0.12, 0.08, 0.08  # shares of the room's height
 
 
 def ceiling_cut(scene: LabelledScene) -> float | None:
     """The height to cut a room open at, a little below its ceiling; None if no class of that name says where it is."""
-    ceiling = _heights(scene, "ceiling")
-    heights = scene.xyz[scene.placed, 2]
-    if not len(ceiling) or np.median(ceiling) <= np.median(heights):  # such a ceiling is a mistake of the labels
-        return None
-    floor, top = float(np.quantile(heights, 0.01)), float(np.median(ceiling))
-    return top - BELOW_CEILING * (top - floor)
+    return cut_height(scene.xyz[scene.placed, 2], _heights(scene, CEILING))
+
+
+def cut_height(heights: Array, ceiling: Array | None = None) -> float | None:
+    """The same from the heights of all points and of those of the ceiling; without labels, None, the top counts."""
+    floor, top = np.quantile(heights, (0.01, 0.99))
+    if ceiling is not None:
+        if not len(ceiling) or np.median(ceiling) <= np.median(heights):  # such a ceiling is a mistake of the labels
+            return None
+        top = np.median(ceiling)
+    return float(top - BELOW_CEILING * (top - floor))
 
 
 def walls_towards(scene: LabelledScene) -> Array | None:

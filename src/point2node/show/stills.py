@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from point2node.core.errors import InputError
+from point2node.core.errors import InputError, unknown_choice
 from point2node.core.writing import replacing
-from point2node.show.scene import RAMPS, RIGHT, UNKNOWN, WRONG, Array, Colour, LabelledScene, ramp
+from point2node.show.colours import RAMPS, RIGHT, UNKNOWN, WRONG, Colour, class_colours, ramp
+from point2node.show.scene import Array, LabelledScene
 from point2node.show.shown_points import DIRECTIONS, ceiling_cut, thin, walls_towards
-from point2node.show.splatting import splat, stand_at_corner
+from point2node.show.splatting import Splats, splat, stand_at_corner
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -33,15 +34,28 @@ TITLES = {
 
 def write_stills(scene: LabelledScene, page: Path) -> list[Path]:
     """Write a PNG for each way in which the scene can be coloured, named after the page: ``room_class.png`` …"""
-    numbers, note = open_room(scene)
-    opened = scene[numbers]
-    splats = splat(opened.xyz, stand_at_corner(opened.xyz), PIXELS)
+    opened, splats, note = _open(scene)
     written = []
     for kind, colours in colours_of(opened).items():
         path = page.with_name(f"{page.stem}_{kind}.png")
         save(_frame(opened, kind, splats.paint(colours), note), path)
         written.append(path)
     return written
+
+
+def write_still(scene: LabelledScene, path: Path, kind: str = "class") -> None:
+    """Write one of them."""
+    opened, splats, note = _open(scene)
+    colours = colours_of(opened)
+    if kind not in colours:
+        raise unknown_choice("the picture", kind, colours)
+    save(_frame(opened, kind, splats.paint(colours[kind]), note), path)
+
+
+def _open(scene: LabelledScene) -> tuple[LabelledScene, Splats, str]:
+    numbers, note = open_room(scene)
+    opened = scene[numbers]
+    return opened, splat(opened.xyz, stand_at_corner(opened.xyz), PIXELS), note
 
 
 def open_room(scene: LabelledScene) -> tuple[Array, str]:
@@ -81,11 +95,6 @@ def colours_of(scene: LabelledScene) -> dict[str, Array]:
         kinds = np.where(known, np.where(scene.truth == scene.labels, 0, 1), 2)
         found["error"] = np.array([RIGHT, WRONG, UNKNOWN], np.uint8)[kinds]
     return found
-
-
-def class_colours(labels: Array, palette: Array) -> Array:
-    """(N, 3) uint8: the colours of labels; those without one, −1, are grey."""
-    return np.concatenate([palette, [UNKNOWN]]).astype(np.uint8)[labels]
 
 
 def _frame(scene: LabelledScene, kind: str, image: Array, note: str) -> Figure:

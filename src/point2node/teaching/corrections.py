@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from point2node.core.classes import SemanticClass, spread_colour
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
+from point2node.inference.labelled import LabelledCloud
 
 Indices = NDArray[np.int64]
 
@@ -110,10 +111,15 @@ class Corrections:
 
     def places(self) -> NDArray[np.int64]:
         """(N,): the place in ``classes`` that each point was corrected to; −1 for points that were not."""
-        places = np.full(self.points, -1, np.int64)
-        for one in self.done:
-            places[one.indices] = self.class_names.index(one.name)
-        return places
+        place = np.array([self.class_names.index(one.name) for one in self.done] + [-1], np.int64)
+        return place[self.latest()]
+
+    def latest(self) -> NDArray[np.int64]:
+        """(N,): the number of the last correction of each point, from 0; −1 for points without any."""
+        numbers = np.full(self.points, -1, np.int64)
+        for number, one in enumerate(self.done):
+            numbers[one.indices] = number
+        return numbers
 
     def _check_class(self, name: str) -> None:
         if name not in self.class_names:
@@ -139,3 +145,23 @@ def checksum_points(cloud: PointCloud) -> str:
     """The SHA-256 of the scan's coordinates in their order: what an index means depends on nothing else."""
     xyz = np.ascontiguousarray(cloud.xyz, dtype="<f8")
     return hashlib.sha256(f"{len(xyz)}\n".encode() + xyz.tobytes()).hexdigest()
+
+
+def apply_corrections(labelled: LabelledCloud, corrections: Corrections) -> LabelledCloud:
+    """The labelled cloud with the corrected labels, sure of them, whatever the network says.
+
+    Own classes follow those of the weights.
+    """
+    corrections = corrections.with_classes(labelled.classes)
+    places = corrections.places()
+    known = places >= 0
+    values = np.array([one.value for one in corrections.classes], labelled.labels.dtype)
+    used = {one.name for one in corrections.done}
+    own = tuple(one for one in corrections.classes[len(labelled.classes) :] if one.name in used)
+    return replace(
+        labelled,
+        labels=np.where(known, values[places], labelled.labels),
+        confidence=np.where(known, np.float32(1), labelled.confidence),
+        entropy=np.where(known, np.float32(0), labelled.entropy),
+        classes=labelled.classes + own,
+    )

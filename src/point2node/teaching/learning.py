@@ -1,9 +1,15 @@
 """Learning from few labels: the last layers of a network are fitted to corrected points, and the rest stays put.
 
-Two losses are added. Corrected points are to get their class (cross entropy; each class counts by the square root of
-its points, so that one wall does not outweigh five chairs). Everywhere else the network is to say what it said before
-(Kullback-Leibler divergence from the probabilities of the weights that it starts from), the more so the surer it was: a
-point counts by the square of its highest probability. So what was right does not drift, and doubtful points may change.
+Two losses are added. Corrected points are to get their class (cross entropy; a click counts by the square root of its
+points, so that one wall does not outweigh five chairs). Everywhere else the network is to say what it said before
+(Kullback-Leibler divergence from the probabilities of the weights that it starts from), the more so the surer it was,
+and rare classes as much as walls: a point counts by the square of its highest probability, and by the inverse root of
+how many points are labelled as it is.
+
+Few clicks can mislead. So what was learnt is put to the test before it is taken over: every click is left out once,
+and the weights that learnt from the others are asked about it. Of five mixtures of the old weights with the new, the
+one is kept from which most is expected, by the clicks that were left out and by what the network said of the labels
+that would change. If that is the old weights, nothing has been learnt, and ``Taught.share`` is 0.
 """
 
 from __future__ import annotations
@@ -39,13 +45,15 @@ class Recipe:
     steps: int = 120
     learning_rate: float = 0.002
     seed: int = 0
-    rows: int = 2048
+    rows: int = 1024
     """Points in a step: as many corrected ones, and twice as many others."""
     consistency: float = 1.0
     """Factor on the divergence from what the network said before."""
+    folds: int = 3
+    """Parts of the clicks of which each is left out once, to see what learning is worth; 0 takes it as it is."""
 
     def __post_init__(self) -> None:
-        for name, least in (("steps", 1), ("learning_rate", 1e-9), ("rows", 1), ("consistency", 0.0)):
+        for name, least in (("steps", 1), ("learning_rate", 1e-9), ("rows", 1), ("consistency", 0.0), ("folds", 0)):
             value = getattr(self, name)
             if not value >= least:
                 raise InputError(f"setting {name!r}", expected=f"{least:g} or more", found=str(value))
@@ -59,6 +67,8 @@ class Taught:
     card: WeightsCard
     history: tuple[dict[str, Any], ...]
     seconds: float
+    share: float = 1.0
+    """How far the weights went from the old ones, 0, to the newly fitted ones, 1."""
 
 
 def joined_classes(
@@ -105,22 +115,154 @@ def teach(
     recipe = recipe or Recipe()
     started = time.monotonic()
     classes = joined_classes(labeller.classes, [corrections for _, corrections in lessons])
-    inputs = torch.cat([observed.inputs for observed, _ in lessons])
-    targets = torch.cat([targets_of(observed, corrections, classes) for observed, corrections in lessons])
-    corrected = torch.nonzero(targets >= 0)[:, 0]
-    if not len(corrected):
+    lesson = _join(lessons, classes)
+    if not len(lesson.corrected):
         raise InputError("corrections", expected="at least one corrected point", found="none")
     before = copy.deepcopy(tail_of(labeller.network)).cpu().eval()
+    before[-1] = extend_logits(_last(before), len(classes))
     with torch.no_grad():
-        said = before(inputs).softmax(dim=-1)
-    others = torch.nonzero(targets < 0)[:, 0]
-    said = F.pad(said, (0, len(classes) - said.shape[1]))  # what is new was never said
-    tail = copy.deepcopy(before)
-    tail[-1] = extend_logits(_last(tail), len(classes))
+        said = before(lesson.inputs).softmax(dim=-1)
+    parts = _folds(lesson, recipe.folds)
+    rounds = len(parts) + 1
+
+    def fit(rows: Tensor, done: int) -> tuple[nn.Sequential, list[dict[str, Any]]]:
+        tail = copy.deepcopy(before)
+        return tail, _fit(tail, lesson, rows, said, recipe, lambda share: report((done + share) / rounds))
+
     with _one_thread():
-        history = _fit(tail, inputs, (targets, corrected), (said, others), recipe, report)
-    network, card = _put_back(labeller, tail, classes, recipe.steps)
-    return Taught(network, card, tuple(history), time.monotonic() - started)
+        judged = [(fit(kept, place)[0], left_out) for place, (kept, left_out) in enumerate(parts)]
+        tail, history = fit(lesson.corrected, len(parts))
+        share = _best_share(before, tail, judged, lesson, said, len(labeller.classes)) if judged else 1.0
+    network, card = _put_back(labeller, mix(before, tail, share), classes, recipe.steps)
+    return Taught(network, card, tuple(history), time.monotonic() - started, share)
+
+
+@dataclass(frozen=True, eq=False)
+class _Lesson:
+    """All observed rows of all scans, and what was corrected of them."""
+
+    inputs: Tensor
+    """(M, C)."""
+    targets: Tensor
+    """(M,) the place of the class that each row was corrected to; −1 for none."""
+    clicks: Tensor
+    """(M,) the number of the correction that did so; −1 for none."""
+
+    @property
+    def corrected(self) -> Tensor:
+        return torch.nonzero(self.targets >= 0)[:, 0]
+
+    @property
+    def others(self) -> Tensor:
+        return torch.nonzero(self.targets < 0)[:, 0]
+
+
+def _join(lessons: Sequence[tuple[Observed, Corrections]], classes: Sequence[SemanticClass]) -> _Lesson:
+    clicks, first = [], 0
+    for observed, corrections in lessons:
+        numbers = torch.from_numpy(observed.spread(corrections.latest()))
+        clicks.append(torch.where(numbers < 0, numbers, numbers + first))
+        first += len(corrections.done)
+    targets = torch.cat([targets_of(observed, corrections, classes) for observed, corrections in lessons])
+    return _Lesson(torch.cat([observed.inputs for observed, _ in lessons]), targets, torch.cat(clicks))
+
+
+def _folds(lesson: _Lesson, folds: int) -> list[tuple[Tensor, Tensor]]:
+    """Corrected rows to learn from, and those of the clicks that were left out, for each part of the clicks."""
+    corrected = lesson.corrected
+    _, number = torch.unique(lesson.clicks[corrected], return_inverse=True)
+    clicks = int(number.max()) + 1
+    parts = min(folds, clicks)
+    if parts < 2:
+        return []
+    return [(corrected[number % parts != part], corrected[number % parts == part]) for part in range(parts)]
+
+
+def mix(before: nn.Sequential, after: nn.Sequential, share: float) -> nn.Sequential:
+    """Layers whose weights lie between those of two others of the same shape."""
+    mixed = copy.deepcopy(after)
+    old = before.state_dict()
+    mixed.load_state_dict(
+        {
+            key: torch.lerp(old[key], new, share) if new.is_floating_point() else new
+            for key, new in after.state_dict().items()
+        }
+    )
+    return mixed.eval()
+
+
+SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
+PRIOR = 20
+"""Clicks that the network's own word on labels that would change counts for, as long as no click confirms a label."""
+MOST_ASKED = 20_000
+"""Rows that were not corrected and are asked again."""
+UNJUDGED = 0.5
+"""What it counts that a click is right after learning from it, where no other click is of its class."""
+
+
+@torch.no_grad()
+def _best_share(
+    before: nn.Sequential,
+    after: nn.Sequential,
+    judged: Sequence[tuple[nn.Sequential, Tensor]],
+    lesson: _Lesson,
+    said: Tensor,
+    known: int,
+) -> float:
+    """The share of the new weights from which most is expected; of equals the smallest.
+
+    Counted are the clicks that are right after learning from the others. People click at mistakes, and such clicks tell
+    nothing of what is lost where the network was right; clicks that confirm a label do. The fewer of them there are,
+    the more the network's own word counts: of labels that change, spread over the classes, it loses the probability
+    that it gave to the old and gains the one that it gave to the new. Classes from ``known`` on are new: the network
+    has nothing to say of them, and what counts is that their clicks are right at all.
+    """
+    asked = lesson.others[:: -(-len(lesson.others) // MOST_ASKED) or 1]
+    probability, label = said[asked].max(dim=-1)
+    lonely = torch.cat([_lonely(lesson, rows) for _, rows in judged])
+    new = torch.cat([_of_clicks(lesson, rows, lesson.targets[rows] >= known) for _, rows in judged])
+    own = torch.cat([_right(after, lesson, rows) for _, rows in judged])
+    confirmed = float(sum(_right(before, lesson, rows).sum() for _, rows in judged))
+    best, found = -torch.inf, 0.0
+    for share in SHARES:
+        right = torch.cat([_right(mix(before, tail, share), lesson, rows) for tail, rows in judged])
+        right = torch.where(lonely, torch.maximum(right, UNJUDGED * share * own), right)
+        mixed = mix(before, after, share)
+        right = torch.where(new, torch.cat([_right(mixed, lesson, rows) for _, rows in judged]), right)
+        now = mixed(lesson.inputs[asked]).argmax(dim=-1)
+        lost = _mean_by(label, probability - said[asked].gather(1, now[:, None])[:, 0])
+        value = float(right.sum()) - PRIOR / (1 + confirmed) * lost
+        if value > best:
+            best, found = value, share
+    return found
+
+
+def _right(tail: nn.Sequential, lesson: _Lesson, rows: Tensor) -> Tensor:
+    """(clicks,): 1 for each click whose rows mostly get its class, 0 for the others."""
+    _, number = torch.unique(lesson.clicks[rows], return_inverse=True)
+    right = (tail(lesson.inputs[rows]).argmax(dim=-1) == lesson.targets[rows]).float()
+    return (torch.bincount(number, right) / torch.bincount(number) > 0.5).float()
+
+
+def _lonely(lesson: _Lesson, rows: Tensor) -> Tensor:
+    """(clicks,): whether each click is of a class that no click has which was not left out with it."""
+    others = lesson.corrected[~torch.isin(lesson.corrected, rows)]
+    return _of_clicks(lesson, rows, ~torch.isin(lesson.targets[rows], lesson.targets[others]))
+
+
+def _of_clicks(lesson: _Lesson, rows: Tensor, values: Tensor) -> Tensor:
+    """(clicks,): what all rows of a click have in common."""
+    clicks, number = torch.unique(lesson.clicks[rows], return_inverse=True)
+    found = values.new_zeros(len(clicks))
+    found[number] = values
+    return found
+
+
+def _mean_by(kinds: Tensor, values: Tensor) -> float:
+    """The mean over the kinds that occur of the mean of their values; 0 without any."""
+    counts = torch.bincount(kinds)
+    means = torch.bincount(kinds, values)[counts > 0] / counts[counts > 0]
+    return float(means.mean()) if len(means) else 0.0
 
 
 @contextmanager
@@ -135,29 +277,27 @@ def _one_thread() -> Iterator[None]:
 
 
 def _fit(
-    tail: nn.Sequential,
-    inputs: Tensor,
-    learnt: tuple[Tensor, Tensor],
-    kept: tuple[Tensor, Tensor],
-    recipe: Recipe,
-    report: Report,
+    tail: nn.Sequential, lesson: _Lesson, corrected: Tensor, said: Tensor, recipe: Recipe, report: Report
 ) -> list[dict[str, Any]]:
-    (targets, corrected), (said, others) = learnt, kept
     generator = torch.Generator().manual_seed(recipe.seed)
-    counts = torch.bincount(targets[corrected], minlength=_last(tail).out_features)
-    weights = counts.clamp_min(1).float().rsqrt()
+    targets, inputs, others = lesson.targets, lesson.inputs, lesson.others
+    clicks = _by_root_of_count(lesson.clicks[corrected])
+    highest, label = said[others].max(dim=-1) if len(others) else (torch.empty(0), torch.empty(0, dtype=torch.int64))
+    importance = highest.square() * _by_root_of_count(label) if len(others) else highest
     optimiser = torch.optim.AdamW(tail.parameters(), lr=recipe.learning_rate, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, recipe.steps)
     tail.eval()  # batch norms keep the statistics of training: a few corrected points have none worth having
     history: list[dict[str, Any]] = []
     for step in range(1, recipe.steps + 1):
-        rows = _draw(corrected, recipe.rows, generator)
-        loss = F.cross_entropy(tail(inputs[rows]), targets[rows], weight=weights)
+        rows = _draw(len(corrected), recipe.rows, generator)
+        wrong = F.cross_entropy(tail(inputs[corrected[rows]]), targets[corrected[rows]], reduction="none")
+        loss = (clicks[rows] * wrong).sum() / clicks[rows].sum()
         values = {"loss": loss.item()}
         if len(others) and recipe.consistency:
-            rest = _draw(others, 2 * recipe.rows, generator)
-            change = F.kl_div(tail(inputs[rest]).log_softmax(dim=-1), said[rest], reduction="none").sum(dim=-1)
-            drift = (said[rest].amax(dim=-1).square() * change).mean()
+            rest = _draw(len(others), 2 * recipe.rows, generator)
+            now = tail(inputs[others[rest]]).log_softmax(dim=-1)
+            change = F.kl_div(now, said[others[rest]], reduction="none").sum(dim=-1)
+            drift = (importance[rest] * change).mean()
             loss = loss + recipe.consistency * drift
             values["drift"] = drift.item()
         optimiser.zero_grad()
@@ -169,10 +309,16 @@ def _fit(
     return history
 
 
-def _draw(rows: Tensor, count: int, generator: torch.Generator) -> Tensor:
-    if len(rows) <= count:
-        return rows
-    return rows[torch.randint(len(rows), (count,), generator=generator)]
+def _by_root_of_count(kinds: Tensor) -> Tensor:
+    """(N,): weights with a mean of 1, by the inverse root of how many there are of each kind."""
+    _, number, counts = torch.unique(kinds, return_inverse=True, return_counts=True)
+    weights = counts.float().rsqrt()[number]
+    return weights / weights.mean()
+
+
+def _draw(count: int, most: int, generator: torch.Generator) -> Tensor:
+    """Numbers below ``count``: all of them, or ``most`` drawn at random."""
+    return torch.arange(count) if count <= most else torch.randint(count, (most,), generator=generator)
 
 
 def _last(tail: nn.Sequential) -> nn.Linear:

@@ -149,6 +149,7 @@ def write_run(
     history.close()
     steps = len(taught.history)
     summary = {"steps": steps, "best_step": None, "best_score": None, "seconds": round(taught.seconds, 1)}
+    summary["share"] = taught.share
     run.write_json(run.summary, summary | _describe(scans))
     card = RunCard(
         preset=PRESET,

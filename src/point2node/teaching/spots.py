@@ -10,6 +10,7 @@ piling up on things that look alike.
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,8 @@ LABEL = 1.0
 """How much it counts that two segments have different labels."""
 SEEN, DONE = 0.05, 0.5
 """Shares of a segment: with more corrected points a person has looked at it, or has nothing left to say of it."""
+LAST = 1e-9
+"""Factor on the value of a segment that a person has passed by."""
 FEWEST = 20
 """Points: smaller segments are not worth a click unless there are no others."""
 
@@ -43,7 +46,12 @@ class Spot:
 
 
 def best_spot(
-    xyz: Floats, segments: Indices, entropy: Floats, labels: NDArray[np.integer], corrected: NDArray[np.bool_]
+    xyz: Floats,
+    segments: Indices,
+    entropy: Floats,
+    labels: NDArray[np.integer],
+    corrected: NDArray[np.bool_],
+    passed: Collection[int] = (),
 ) -> Spot | None:
     """The most informative segment of which no more than half is corrected; None where there is none.
 
@@ -53,6 +61,7 @@ def best_spot(
         entropy: (N,) from 0, sure, to 1.
         labels: (N,) any numbers that stand for classes.
         corrected: (N,) which points a person has labelled.
+        passed: segments that were pointed out before and left as they were; they come after all others.
     """
     if not len(xyz):
         return None
@@ -64,6 +73,7 @@ def best_spot(
     values = np.bincount(segments, entropy) / count * np.sqrt(count)
     values = np.maximum(values, 1e-12 * count)  # where nothing is in doubt, the largest
     values *= _unlike(describe_segments(xyz, segments, labels), share > SEEN)
+    values[list(passed)] *= LAST
     values[(count < FEWEST) & ((count >= FEWEST) & ~done).any()] = 0
     values[done] = -1
     best = int(np.argmax(values))

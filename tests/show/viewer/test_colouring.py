@@ -4,7 +4,7 @@ import pytest
 from point2node.core.classes import S3DIS
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options
-from point2node.show.viewer.colouring import MEANINGS, class_colours, fade, paint, ramp, row_shares, ways
+from point2node.show.viewer.colouring import MEANINGS, fade, paint, row_shares, ways
 from point2node.show.viewer.scan import place_scan
 from tests.show.viewer.weights import small_room
 
@@ -21,20 +21,6 @@ def labelled_scan(**changes):
         "tiny",
     )
     return place_scan("room.ply", ".ply", cloud, Options()), labelled
-
-
-def test_the_ends_of_a_ramp_are_the_ends_of_the_map_and_nothing_lies_beyond():
-    low, high, below, above, nothing = ramp(np.array([0, 1, -5, 7, np.nan]))
-    assert low.tolist() == [68, 1, 84]
-    assert high.tolist() == [253, 231, 37]
-    assert (below == low).all()
-    assert (above == high).all()
-    assert (nothing == low).all()
-
-
-def test_each_label_has_the_colour_of_its_class_and_a_foreign_one_is_grey():
-    colours = class_colours(np.array([8, 0, 255]), S3DIS)
-    assert colours.tolist() == [[255, 0, 0], [0, 255, 0], [150, 150, 150]]
 
 
 def test_a_faded_colour_is_nearer_to_the_paper():

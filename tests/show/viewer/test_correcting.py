@@ -195,7 +195,7 @@ def test_corrections_for_another_scan_are_one_line_and_the_labels_are_still_show
     assert again.controls.way.value == "class"
 
 
-def wait_for(condition, seconds=60):
+def wait_for(condition, seconds=300):
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end
@@ -244,3 +244,21 @@ def test_the_saved_file_holds_the_corrections(visit, tmp_path):
     visitor.controls.save.tell()
     (tmp_path / "saved.ply").write_bytes(visitor.client.downloads["room_labelled.ply"])
     assert (point2node.read(tmp_path / "saved.ply").labels == DOOR.value).sum() > 500
+
+
+def test_where_nothing_is_learnt_the_weights_stay_and_the_visitor_is_told(visit, bench, tmp_path, monkeypatch):
+    visitor, before = visit(), bench.labeller
+    click(visitor)
+    monkeypatch.setattr(bench._teacher, "learn", lambda *given: SimpleNamespace(share=0.0))
+    visitor.panel.learn.tell()
+    wait_for(lambda: "Nothing learnt yet" in visitor.panel.status.content)
+    assert bench.labeller is before
+    assert not (tmp_path / "runs").exists()
+
+
+def test_next_pressed_again_leads_to_another_spot(visit):
+    visitor = visit()
+    visitor.panel.next.tell()
+    first = visitor.client.scene.nodes["/next"].position
+    visitor.panel.next.tell()
+    assert not np.allclose(first, visitor.client.scene.nodes["/next"].position)

@@ -8,8 +8,9 @@ import pytest
 from point2node.core.classes import S3DIS, SemanticClass
 from point2node.inference.explainer import Explainer
 from point2node.inference.labeller import Options
-from point2node.show.viewer.colouring import ramp, row_shares
-from point2node.show.viewer.explanation import ROW_MAP, box_edges, explanation_html, shape_explanation
+from point2node.show.colours import ramp
+from point2node.show.viewer.colouring import row_shares
+from point2node.show.viewer.explanation import box_edges, explanation_html, shape_explanation
 from point2node.show.viewer.scan import place_scan
 from tests.show.viewer.weights import SIDE, small_room, tiny_labeller
 
@@ -26,7 +27,7 @@ def explained(labeller):
 def test_the_painted_row_is_the_networks_own_row(explained):
     scan, explanation, shapes = explained
     assert (shapes.block == scan.at(explanation.block)).all()
-    assert (shapes.row == ramp(row_shares(explanation.non_local)[0], ROW_MAP)).all()
+    assert (shapes.row == ramp("row", row_shares(explanation.non_local)[0])).all()
     order = np.argsort(explanation.non_local)
     green = shapes.row[order, 1].astype(int)
     assert (np.diff(green) <= 0).all(), "a heavier point is never painted lighter"

@@ -1,7 +1,12 @@
 import numpy as np
+import pytest
 
+from point2node.core.point_cloud import PointCloud
 from point2node.inference.labeller import Options
-from point2node.show.viewer.scan import place_scan
+from point2node.show.scene_files import scene_of
+from point2node.show.shown_points import ceiling_cut
+from point2node.show.viewer.scan import first_cut, place_scan
+from tests.show.scenes import CHAIR, box_room, labelled_box
 from tests.show.viewer.weights import small_room
 
 
@@ -27,3 +32,19 @@ def test_points_lie_in_metres_upright_with_the_floor_at_zero():
     scan = place_scan("room.ply", ".ply", turned, Options(scale=0.001, up="y"))
     assert np.allclose(np.ptp(scan.xyz, axis=0), np.ptp(cloud.xyz, axis=0), atol=1e-4)
     assert abs(scan.xyz[:, 2].min()) < 1e-5
+
+
+def test_a_labelled_scan_is_cut_where_its_page_is():
+    labelled = labelled_box()
+    scan = place_scan("box.ply", ".ply", labelled.cloud, Options())
+    low, high, cut = first_cut(scan, labelled)
+    assert (low, high) == (0, pytest.approx(3))
+    assert cut == pytest.approx(ceiling_cut(scene_of(labelled, "box")), abs=1e-4)
+    assert first_cut(scan, labelled_box(labels=np.full(20000, CHAIR, np.int32))) == first_cut(scan)
+
+
+def test_before_labels_a_room_is_cut_below_its_top_and_a_low_thing_is_not():
+    _, high, cut = first_cut(place_scan("box.ply", ".ply", PointCloud(box_room(20000).xyz), Options()))
+    assert cut == pytest.approx(2.4, abs=0.02)
+    _, high, cut = first_cut(place_scan("low.ply", ".ply", PointCloud(box_room(20000).xyz * [1, 1, 0.5]), Options()))
+    assert cut == high

@@ -8,6 +8,7 @@ class Camera {
     this.radius = Math.max(Math.hypot(...extent) / 2, 1e-6);
     this.box = [extent[0] / 2, extent[1] / 2, (extent[2] / 2) * Math.min(1, cut)];
     this.middle = [0, 0, this.box[2] - extent[2] / 2];
+    this.whole = [this.middle, this.box];
     this.deep = extent[1] > extent[0];
     this.aspect = 1; // of a pane: width to height
     this.reset();
@@ -24,6 +25,12 @@ class Camera {
   look(yaw, pitch) {
     [this.yaw, this.pitch, this.zoomed, this.target] = [yaw, pitch, 1, [...this.middle]];
     this.first = this.axes();
+  }
+
+  // Look at a part of the scene, given by its middle and half its extent, or at the whole, in the same direction.
+  frame([middle, half] = this.whole) {
+    [this.middle, this.box] = [middle, half];
+    this.look(this.yaw, this.pitch);
   }
 
   turn(right, down) {

@@ -22,7 +22,7 @@ class Cloud {
     this.points = scene.points;
     this.extent = scene.step.map((step) => step * 65535);
     // two records of 8 bytes for each point: x y z (16 bits each) and label, truth; red green blue, confidence, entropy,
-    // walls
+    // walls, object (16 bits)
     this.places = new Uint8Array(8 * this.points);
     this.looks = new Uint8Array(8 * this.points);
     const fill = (record, offset, name, missing) => {
@@ -34,6 +34,8 @@ class Cloud {
     fill(this.places, 7, "truth", NO_LABEL);
     ["red", "green", "blue", "confidence", "entropy"].forEach((name, n) => fill(this.looks, n, name, 128));
     fill(this.looks, 5, "walls", 0);
+    fill(this.looks, 6, "object low", 0);
+    fill(this.looks, 7, "object high", 0);
     this.has = { walls: !!column("walls"), rgb: !!column("red"), truth: !!column("truth") };
     for (const name of ["confidence", "entropy"]) this.has[name] = !!column(name);
   }
@@ -53,6 +55,8 @@ class Cloud {
   height(n) { return (this.places[8 * n + 4] + 256 * this.places[8 * n + 5]) / 65535; }
   label(n) { return this.places[8 * n + 6]; }
   truth(n) { return this.places[8 * n + 7]; }
+  // The number of the object that a point belongs to, from 1; 0 for none.
+  object(n) { return this.looks[8 * n + 6] + 256 * this.looks[8 * n + 7]; }
   walls(n) { return this.looks[8 * n + 5]; }
   share(n, name) { return this.looks[8 * n + (name === "confidence" ? 3 : 4)] / 255; }
 

@@ -6,11 +6,13 @@ layout(location = 1) in uvec2 marks;  // label, truth
 layout(location = 2) in vec4 look;    // red, green, blue, confidence
 layout(location = 3) in float doubt;  // entropy
 layout(location = 4) in uint walls;   // bit d: in the way of a viewer in direction d
+layout(location = 5) in uint object;  // its number; 0: none
 uniform mat4 matrix;
 uniform vec3 extent;
 uniform float size, cut;
 uniform int mode, truthPane;
 uniform uint opened;                  // the bit of walls that are left out
+uniform uint alone;                   // the only object that is drawn; 0: everything
 uniform sampler2D palette;            // a class each; alpha 0: hidden
 uniform sampler2D ramp;
 uniform vec3 right, wrong, unknown;
@@ -21,7 +23,8 @@ void main() {
   vec4 entry = texelFetch(palette, ivec2(mark, 0), 0);
   gl_Position = matrix * vec4((share - 0.5) * extent, 1.0);
   gl_PointSize = clamp(size / gl_Position.w, 1.0, 24.0);
-  if (entry.a < 0.5 || share.z > cut || (walls & opened) != 0u) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
+  bool hidden = entry.a < 0.5 || share.z > cut || (walls & opened) != 0u;
+  if (alone == 0u ? hidden : object != alone) gl_Position = vec4(2.0, 2.0, 2.0, 1.0);
   colour = entry.rgb;
   if (mode == 1) colour = look.rgb;
   if (mode == 2) colour = texture(ramp, vec2(look.a, 0.5)).rgb;
@@ -92,7 +95,9 @@ class Painter {
     gl.vertexAttribPointer(2, 4, gl.UNSIGNED_BYTE, true, 8, 0);
     gl.vertexAttribPointer(3, 1, gl.UNSIGNED_BYTE, true, 8, 4);
     gl.vertexAttribIPointer(4, 1, gl.UNSIGNED_BYTE, 8, 5);
-    for (let n = 0; n < 5; n++) gl.enableVertexAttribArray(n);
+    gl.vertexAttribIPointer(5, 1, gl.UNSIGNED_SHORT, 8, 6);
+    for (let n = 0; n < 6; n++) gl.enableVertexAttribArray(n);
+    this.boxes = new Boxes(this);
     this.empty = gl.createVertexArray();
     this.palette = this.texture(gl.NEAREST);
     this.ramp = this.texture(gl.LINEAR);
@@ -169,6 +174,7 @@ class Painter {
     gl.bindFramebuffer(gl.FRAMEBUFFER, null);
     gl.disable(gl.DEPTH_TEST);
     this.drawShade(view, boxes);
+    this.boxes.draw(view, panes, boxes, state);
     gl.disable(gl.SCISSOR_TEST);
   }
 
@@ -193,6 +199,7 @@ class Painter {
     gl.uniform3fv(at("extent"), this.cloud.extent);
     gl.uniform1f(at("cut"), state.cut);
     gl.uniform1ui(at("opened"), state.opened());
+    gl.uniform1ui(at("alone"), state.alone);
     for (const name of ["right", "wrong", "unknown"]) gl.uniform3fv(at(name), this.cloud.scene[name].map((n) => n / 255));
     panes.forEach((pane, n) => {
       gl.viewport(...boxes[n]);

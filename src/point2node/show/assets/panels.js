@@ -1,4 +1,4 @@
-// What stands around the canvas: colour modes, sliders, legend, the picked point. Names only ever become text nodes.
+// What stands around the canvas: choices, legend, objects, the picked point. Names only ever become text nodes.
 
 const byId = (id) => document.getElementById(id);
 
@@ -15,16 +15,16 @@ function swatch(colour) {
   return made;
 }
 
-// A button for each way to colour the points; `choose` gets its name.
-function makeModes(modes, choose) {
-  const buttons = modes.map((mode) => make("button", mode, { type: "button", role: "radio", "data-mode": mode }));
+// A button for each of some names, of which one is chosen; `choose` gets it. Returns what chooses one by its name.
+function makeChoice(id, names, choose, labels = {}) {
+  const buttons = names.map((name) => make("button", labels[name] || name, { type: "button", role: "radio", "data-name": name }));
   const select = (place, focus) => {
     buttons.forEach((button, n) => {
       button.setAttribute("aria-checked", n === place);
       button.tabIndex = n === place ? 0 : -1;
     });
     if (focus) buttons[place].focus();
-    choose(modes[place]);
+    choose(names[place]);
   };
   buttons.forEach((button, n) => {
     button.addEventListener("click", () => select(n, false));
@@ -33,8 +33,10 @@ function makeModes(modes, choose) {
       if (step) select((n + step + buttons.length) % buttons.length, true);
     });
   });
-  byId("modes").replaceChildren(...buttons);
+  byId(id).replaceChildren(...buttons);
+  byId(id).hidden = names.length < 2;
   select(0, false);
+  return (name) => select(names.indexOf(name), false);
 }
 
 // A row for each class that occurs; `shown` is the set of visible marks, which `changed` tells about.
@@ -71,6 +73,31 @@ function makeLegend(entries, shown, changed) {
   });
   byId("legend").replaceChildren(...rows, all);
   update();
+}
+
+const inMetres = (size) => size.map((side) => side.toFixed(2)).join(" × ") + " m";
+
+// A row for each object; `choose` gets its number, from 1, or 0 for all. Returns what marks the chosen one.
+function makeObjects(scene, choose) {
+  const all = make("button", "show the whole room", { type: "button", class: "all" });
+  all.addEventListener("click", () => choose(0));
+  const rows = scene.objects.map((one, n) => {
+    const row = make("button", "", { type: "button", class: "object", "aria-pressed": "false" });
+    const sure = one.confidence === null ? "" : `${Math.round(100 * one.confidence)} %`;
+    row.append(swatch(scene.classes[one.mark].colour), make("span", one.name), make("span", sure, { title: "confidence" }),
+      make("small", inMetres(one.size)));
+    row.addEventListener("click", () => choose(row.getAttribute("aria-pressed") === "true" ? 0 : n + 1));
+    return row;
+  });
+  byId("objects").replaceChildren(all, ...rows);
+  return (number) => {
+    all.disabled = !number;
+    rows.forEach((row, n) => row.setAttribute("aria-pressed", n + 1 === number));
+    const list = byId("objects"), row = rows[number - 1];
+    if (row && (row.offsetTop < list.scrollTop || row.offsetTop + row.offsetHeight > list.scrollTop + list.clientHeight)) {
+      list.scrollTop = row.offsetTop - list.clientHeight / 3; // within the list only: the page stays where it is
+    }
+  };
 }
 
 function showPicked(lines) {

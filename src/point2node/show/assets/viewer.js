@@ -14,6 +14,7 @@ class Viewer {
     this.mode = "class";
     this.size = 1.5;
     this.cut = 1;
+    this.alone = 0;
     this.shown = new Set([...scene.classes.keys(), NO_LABEL]);
     this.canvas.parentElement.classList.toggle("two", cloud.has.truth);
     this.fill();
@@ -29,8 +30,12 @@ class Viewer {
 
   fill() {
     const { scene, cloud } = this;
-    makeModes(Object.keys(MODES).filter((mode) => mode === "class" || cloud.has[mode === "error" ? "truth" : mode]),
+    makeChoice("modes", Object.keys(MODES).filter((mode) => mode === "class" || cloud.has[mode === "error" ? "truth" : mode]),
       (mode) => this.setMode(mode));
+    this.show = makeChoice("views", byId("plan") ? ["3-D view", "plan"] : ["3-D view"], (view) => this.setView(view));
+    this.mark = makeObjects(scene, (number) => this.isolate(number));
+    const counted = { objects: `objects (${scene.objects.length})` };
+    this.list = makeChoice("lists", scene.objects.length ? ["classes", "objects"] : ["classes"], (list) => this.setList(list), counted);
     const entries = scene.classes.map((one, mark) => ({ ...one, mark })).filter((one) => one.count || one.true);
     if (scene.unlabelled) entries.push({ name: "no label", colour: scene.unknown, count: scene.unlabelled, mark: NO_LABEL });
     makeLegend(entries, this.shown, () => this.updatePalette());
@@ -60,6 +65,50 @@ class Viewer {
     move("farther", () => this.camera.zoom(1 / 0.8));
     move("above", () => this.camera.fromAbove());
     move("reset", () => this.camera.reset());
+  }
+
+  setView(view) {
+    const plan = byId("plan");
+    if (!plan) return;
+    plan.hidden = view !== "plan";
+    for (const part of [this.canvas.parentElement, ...document.querySelectorAll(".toolbar > :not(#views)")]) {
+      part.classList.toggle("away", !plan.hidden);
+    }
+    this.redraw();
+  }
+
+  setList(list) {
+    byId("objects").hidden = list !== "objects";
+    byId("legend").hidden = list === "objects";
+    this.isolate(0);
+  }
+
+  // Draw one object alone, from near; 0: everything.
+  isolate(number) {
+    if (number) this.show("3-D view");
+    if (number !== this.alone) this.camera.frame(number ? this.frameOf(this.scene.objects[number - 1]) : undefined);
+    this.alone = number;
+    this.picked = -1;
+    this.mark(number);
+    showPicked(number ? this.describeObject(number) : null);
+    if (number) this.canvas.scrollIntoView({ block: "nearest" }); // on a phone the list is below the picture
+    this.redraw();
+  }
+
+  // The middle of an object, from that of the scene, and half its extent.
+  frameOf(object) {
+    const { lower } = this.scene, { extent } = this.cloud;
+    const range = [0, 1, 2].map((axis) => {
+      const places = object.corners.map((corner) => corner[axis] - lower[axis] - extent[axis] / 2);
+      return [Math.min(...places), Math.max(...places)];
+    });
+    return [range.map(([low, high]) => (low + high) / 2), range.map(([low, high]) => 0.65 * (high - low))];
+  }
+
+  // Boxes are drawn while the list of objects is open.
+  showsBox(object) {
+    if (byId("objects").hidden) return false;
+    return this.alone ? this.alone === object.n + 1 : this.shown.has(object.mark);
   }
 
   setMode(mode) {
@@ -111,6 +160,7 @@ class Viewer {
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
+      if (!this.canvas.clientWidth) return; // behind the plan
       const panes = this.panes();
       this.camera.aspect = panes[0].width / panes[0].height;
       this.painter.draw(this.camera, panes, this);
@@ -140,12 +190,25 @@ class Viewer {
     if (!pane) return -1;
     const { cloud, shown, cut } = this;
     const opened = this.opened();
-    const isShown = (n) =>
+    const isShown = (n) => this.alone ? cloud.object(n) === this.alone :
       shown.has(pane.truth ? cloud.truth(n) : cloud.label(n)) && !(cloud.walls(n) & opened) && cloud.height(n) <= cut;
     this.picked = cloud.pick(this.camera, x - pane.x, y - pane.y, pane.width, pane.height, reach, isShown);
+    if (!byId("objects").hidden && (this.picked < 0 || (!this.alone && cloud.object(this.picked)))) {
+      const picked = this.picked; // beside everything: back to the whole room
+      this.isolate(picked < 0 ? 0 : cloud.object(picked));
+      return picked;
+    }
     showPicked(this.picked < 0 ? null : this.describe(this.picked));
     this.redraw();
     return this.picked;
+  }
+
+  describeObject(number) {
+    const { name, mark, size, confidence, points } = this.scene.objects[number - 1];
+    const lines = [["object", name, this.scene.classes[mark].colour], ["size", inMetres(size)]];
+    if (confidence !== null) lines.push(["confidence", confidence.toFixed(2)]);
+    lines.push(["points", points.toLocaleString("en")]);
+    return lines;
   }
 
   describe(n) {
@@ -153,6 +216,7 @@ class Viewer {
     const named = (mark) => (mark === NO_LABEL ? ["none", scene.unknown] : [scene.classes[mark].name, scene.classes[mark].colour]);
     const lines = [["class", ...named(cloud.label(n))]];
     if (cloud.has.truth) lines.push(["truth", ...named(cloud.truth(n))]);
+    if (cloud.object(n)) lines.push(["object", scene.objects[cloud.object(n) - 1].name]);
     for (const name of ["confidence", "entropy"]) {
       if (cloud.has[name]) lines.push([name, cloud.share(n, name).toFixed(2)]);
     }

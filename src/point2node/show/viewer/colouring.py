@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from types import MappingProxyType
 
-import matplotlib
 import numpy as np
 from numpy.typing import NDArray
 
-from point2node.core.classes import SemanticClass
 from point2node.inference.labelled import LabelledCloud
+from point2node.show.colours import class_colours, ramp
 from point2node.show.viewer.scan import Scan
 
 Colours = NDArray[np.uint8]
 Values = NDArray[np.floating]
 
-NO_LABEL = (150, 150, 150)
 PAPER = 246
 """The grey that faded points fade to; nearly the background."""
 LEAST_SPAN = 10.0
@@ -24,23 +22,9 @@ LEAST_SPAN = 10.0
 MOST_SPAN = 1000.0
 
 
-def ramp(shares: Values, name: str = "viridis") -> Colours:
-    """Shares from 0 to 1 in the colours of a map of matplotlib's; what is beyond takes the end's colour."""
-    painted = matplotlib.colormaps[name](np.clip(np.nan_to_num(shares), 0, 1))
-    return np.round(255 * np.asarray(painted)[..., :3]).astype(np.uint8)
-
-
 def fade(colours: Colours, share: float) -> Colours:
     """Colours with ``share`` of themselves left."""
     return np.round(PAPER + share * (colours.astype(np.float64) - PAPER)).astype(np.uint8)
-
-
-def class_colours(labels: NDArray[np.integer], classes: tuple[SemanticClass, ...]) -> Colours:
-    """Each label in the colour of its class, grey where it is of none."""
-    colours = np.full((len(labels), 3), NO_LABEL, np.uint8)
-    for one in classes:
-        colours[labels == one.value] = one.colour
-    return colours
 
 
 def row_shares(row: Values) -> tuple[NDArray[np.float64], float, float]:
@@ -52,7 +36,7 @@ def row_shares(row: Values) -> tuple[NDArray[np.float64], float, float]:
 
 def by_class(scan: Scan, labelled: LabelledCloud) -> Colours:
     """The label."""
-    return class_colours(labelled.labels[scan.shown], labelled.classes)
+    return class_colours(labelled.places[scan.shown], np.array([one.colour for one in labelled.classes], np.uint8))
 
 
 def by_rgb(scan: Scan, labelled: LabelledCloud | None) -> Colours:
@@ -65,17 +49,17 @@ def by_height(scan: Scan, labelled: LabelledCloud | None) -> Colours:
     """The height above the floor."""
     heights = scan.xyz[:, 2]
     low, high = np.quantile(heights, (0.01, 0.99))
-    return ramp((heights - low) / max(float(high - low), 1e-6), "cividis")
+    return ramp("height", (heights - low) / max(float(high - low), 1e-6))
 
 
 def by_confidence(scan: Scan, labelled: LabelledCloud) -> Colours:
-    """The probability of the label: dark where the network guesses."""
-    return ramp(labelled.confidence[scan.shown])
+    """The probability of the label: red where the network guesses."""
+    return ramp("confidence", labelled.confidence[scan.shown])
 
 
 def by_entropy(scan: Scan, labelled: LabelledCloud) -> Colours:
-    """How undecided the network is: bright where several classes are likely."""
-    return ramp(labelled.entropy[scan.shown], "inferno")
+    """How undecided the network is: red where several classes are likely."""
+    return ramp("entropy", labelled.entropy[scan.shown])
 
 
 BEFORE_LABELS: MappingProxyType[str, Callable[[Scan, LabelledCloud | None], Colours]] = MappingProxyType(
@@ -90,8 +74,8 @@ MEANINGS = MappingProxyType(
         "class": "each point in the colour of its class",
         "colour of the scan": "the colours that the scanner saw",
         "height": "height above the floor: dark is low, yellow is high",
-        "confidence": "probability of the label: dark is a guess, yellow is sure",
-        "entropy": "doubt between classes: black is decided, yellow is undecided",
+        "confidence": "probability of the label: red is a guess, blue is sure",
+        "entropy": "doubt between classes: blue is decided, red is undecided",
     }
 )
 

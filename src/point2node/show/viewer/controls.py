@@ -116,11 +116,12 @@ class Controls:
         if share is not None:
             put_value(self.progress, 100 * min(max(share, 0.0), 1.0))
 
-    def offer_cut(self, low: float, high: float, chosen: float) -> None:
-        """The heights between which a scan can be cut."""
+    def offer_cut(self, low: float, high: float, chosen: float) -> float:
+        """The heights between which a scan can be cut, and the one that is chosen, which is given back as shown."""
         self.cut.max = math.ceil((high + CUT_STEP) / CUT_STEP) * CUT_STEP
         self.cut.min = min(math.floor(low / CUT_STEP) * CUT_STEP, 0.0)
         put_value(self.cut, self.cut.max if chosen >= high else math.floor(chosen / CUT_STEP) * CUT_STEP)
+        return float(self.cut.value)
 
     def offer_ways(self, names: tuple[str, ...], chosen: str) -> None:
         """What the points can be coloured by."""

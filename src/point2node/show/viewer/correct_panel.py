@@ -10,8 +10,9 @@ import viser
 from point2node.show.viewer.controls import put_value
 from point2node.teaching.corrections import LONGEST_NAME, Corrections
 
-EXPLAIN, SEGMENT, BRUSH, POINT = "says why", "corrects a surface", "corrects with a brush", "corrects a point"
-TOOLS = (EXPLAIN, SEGMENT, BRUSH, POINT)
+EXPLAIN, ISOLATE = "says why", "shows an object alone"
+SEGMENT, BRUSH, POINT = "corrects a surface", "corrects with a brush", "corrects a point"
+TOOLS = (EXPLAIN, ISOLATE, SEGMENT, BRUSH, POINT)
 SMALLEST, LARGEST, USUAL = 0.05, 1.0, 0.2
 """Metres: the radius of the brush."""
 HELP = "Shift + drag corrects all that is seen in a rectangle."
@@ -49,8 +50,13 @@ class CorrectPanel:
 
     @property
     def corrects(self) -> bool:
-        """Whether a click corrects, rather than asks why."""
-        return str(self.tool.value) != EXPLAIN
+        """Whether a click corrects, rather than asks something."""
+        return str(self.tool.value) not in (EXPLAIN, ISOLATE)
+
+    @property
+    def isolates(self) -> bool:
+        """Whether a click shows an object alone."""
+        return str(self.tool.value) == ISOLATE
 
     def say(self, text: str) -> None:
         """One line below the buttons."""

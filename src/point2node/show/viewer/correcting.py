@@ -20,8 +20,7 @@ from point2node.show.viewer.correct_panel import BRUSH, HELP, ONLY_FILES, POINT,
 from point2node.show.viewer.picture import Picture
 from point2node.show.viewer.scan import Scan, name_of
 from point2node.show.viewer.workbench import Abandoned, Workbench
-from point2node.teaching.applying import apply_corrections
-from point2node.teaching.corrections import Corrections
+from point2node.teaching.corrections import Corrections, apply_corrections
 from point2node.teaching.corrections_file import corrections_path
 from point2node.teaching.notebooks import Notebook
 from point2node.teaching.observing import TaughtScan
@@ -38,6 +37,10 @@ from point2node.teaching.spots import best_spot
 
 Indices = NDArray[np.int64]
 
+NOTHING_LEARNT = (
+    "Nothing learnt yet: from these corrections the network gets other labels wrong. They are kept; correct some more, "
+    "and confirm right labels of other classes."
+)
 BEHIND = 0.3
 """Metres: what lies farther behind the foremost points of a rectangle is not meant."""
 
@@ -67,6 +70,7 @@ class Correcting:
         self._scan: Scan | None = None
         self._plain: LabelledCloud | None = None
         self._segments: Indices | None = None
+        self._passed: set[int] = set()
         panel.say(ONLY_FILES)
 
     def connect(self) -> None:
@@ -85,6 +89,7 @@ class Correcting:
         self.close()
         self._scan, self._plain = scan, labelled
         self._segments = self._segments if same else None
+        self._passed = self._passed if same else set()
         self._panel.offer(None)
         if scan.path is None:
             self._panel.say(ONLY_FILES)
@@ -196,18 +201,18 @@ class Correcting:
         return select_point(point)
 
     def go_to_next(self) -> None:
-        """Lead to the spot where a click tells most."""
+        """Lead to the spot where a click tells most; pressed again without a click, to another one."""
         scan, labelled, notebook = self._scan, self._plain, self._notebook
         if scan is None or labelled is None or notebook is None:
             return
         numbers = scan.placement.numbers
         corrected = notebook.corrections.places()[numbers] >= 0
-        spot = best_spot(
-            scan.placement.xyz, self._all_segments(), labelled.entropy[numbers], labelled.labels[numbers], corrected
-        )
+        entropy, labels = labelled.entropy[numbers], labelled.labels[numbers]
+        spot = best_spot(scan.placement.xyz, self._all_segments(), entropy, labels, corrected, self._passed)
         if spot is None:
             self._panel.say("Everything is corrected.")
             return
+        self._passed.add(spot.segment)
         point = int(numbers[spot.point])
         label = f"{name_of(labelled, point)}? ({labelled.confidence[point]:.0%})"
         self._alone(lambda: self._picture.point_out(point, label))
@@ -231,7 +236,11 @@ class Correcting:
         try:
             report(0.0, "waiting for the network")
             run = self._workbench.learn(here, path, report)
-            panel.say(f"Learnt. Label other scans with: point2node predict SCAN --weights {run}")
+            panel.say(
+                NOTHING_LEARNT
+                if run is None
+                else f"Learnt. Label other scans with: point2node predict SCAN --weights {run}"
+            )
         except Abandoned:
             return
         except InputError as error:

@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape
 
-import matplotlib
 import numpy as np
-from matplotlib.colors import to_hex
 from numpy.typing import NDArray
 
 from point2node.core.classes import SemanticClass
 from point2node.inference.explainer import PointExplanation
-from point2node.show.viewer.colouring import Colours, ramp, row_shares
+from point2node.show.colours import RAMPS, css_colour, ramp
+from point2node.show.viewer.colouring import Colours, row_shares
 from point2node.show.viewer.scan import Floats, Scan
 
 MOST_CLASSES = 5
@@ -44,7 +43,7 @@ def explanation_html(
         _heading("One pass on the block around it"),
         _probabilities(explanation.probabilities, classes),
         _heading("Where it looks: non-local correlation"),
-        _scale(ROW_MAP, f"{shapes.lowest:.2g}", f"{shapes.highest:.2g}"),
+        _scale("row", f"{shapes.lowest:.2g}", f"{shapes.highest:.2g}"),
         _note(
             f"The painted points are its row of the non-local matrix: how much each of the {len(row):,} points that "
             f"the network saw in this pass counts in the update of this one. It is correlated only within its block of "
@@ -54,7 +53,7 @@ def explanation_html(
             "Points above the cut are not painted."
         ),
         _heading("Its local graph"),
-        _scale(GRAPH_MAP, "0", f"{explanation.edges.max():.2g}"),
+        _scale("graph", "0", f"{explanation.edges.max():.2g}"),
         _note(
             f"The lines lead to its {len(set(explanation.neighbours.tolist()) - {explanation.point})} neighbours, in "
             f"the colour of their weight; its weight for itself is {_own_weight(explanation):.2g}. The entropy of the "
@@ -88,7 +87,7 @@ def _probabilities(probabilities: Floats, classes: tuple[SemanticClass, ...]) ->
             "<tr>"
             f"<td style='padding:1px 8px 1px 0;white-space:nowrap'>{escape(one.name)}</td>"
             "<td style='width:100%'><div style='background:rgba(128,128,128,.15)'>"
-            f"<div style='width:{100 * share:.1f}%;min-width:1px;height:11px;background:{hex_colour(one.colour)}'>"
+            f"<div style='width:{100 * share:.1f}%;min-width:1px;height:11px;background:{css_colour(one.colour)}'>"
             "</div></div></td>"
             f"<td style='padding-left:8px;text-align:right'>{share:.3f}</td>"
             "</tr>"
@@ -97,7 +96,7 @@ def _probabilities(probabilities: Floats, classes: tuple[SemanticClass, ...]) ->
 
 
 def _scale(name: str, low: str, high: str) -> str:
-    stops = ",".join(to_hex(matplotlib.colormaps[name](share)) for share in np.linspace(0, 1, 9))
+    stops = ",".join(css_colour(stop) for stop in RAMPS[name])
     return (
         "<div style='display:flex;align-items:center;gap:8px;font-size:12px'>"
         f"<span>{escape(low)}</span>"
@@ -166,14 +165,6 @@ def _own_weight(explanation: PointExplanation) -> float:
     return float(explanation.edges[explanation.neighbours == explanation.point].sum())
 
 
-def hex_colour(colour: tuple[int, int, int]) -> str:
-    """A colour as HTML writes it."""
-    red, green, blue = colour
-    return f"#{red:02x}{green:02x}{blue:02x}"
-
-
-ROW_MAP = "YlOrRd"
-GRAPH_MAP = "cool"
 # the corners of a box, by which end of x, y and z they lie at, in the order of its twelve edges
 EDGES = (
     ((0, 0, 0), (1, 0, 0)),
@@ -224,7 +215,7 @@ def shape_explanation(scan: Scan, explanation: PointExplanation, side: float) ->
     return ExplanationShapes(
         point=point,
         block=block,
-        row=ramp(shares, ROW_MAP),
+        row=ramp("row", shares),
         lowest=lowest,
         highest=highest,
         outline=box_edges(
@@ -232,7 +223,7 @@ def shape_explanation(scan: Scan, explanation: PointExplanation, side: float) ->
             np.array([*(point[:2] + side / 2), block[:, 2].max()]),
         ),
         graph=np.stack([np.broadcast_to(point, neighbours.shape), neighbours], axis=1),
-        graph_colours=np.repeat(ramp(np.sqrt(weights / strongest), GRAPH_MAP)[:, None], 2, axis=1),
+        graph_colours=np.repeat(ramp("graph", np.sqrt(weights / strongest))[:, None], 2, axis=1),
     )
 
 

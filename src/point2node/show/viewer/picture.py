@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import viser
 from numpy.typing import ArrayLike, NDArray
 
+from point2node.geometry.boxes import EDGES
 from point2node.inference.labelled import LabelledCloud
+from point2node.show.objects import FoundObject
 from point2node.show.viewer.colouring import Colours, fade, paint, ways
 from point2node.show.viewer.controls import EXPLANATION, Controls, put_value
 from point2node.show.viewer.explanation import ExplanationShapes
@@ -33,29 +36,38 @@ class Picture:
         self.labelled: LabelledCloud | None = None
         self._shapes: ExplanationShapes | None = None
         self._pointed = ""
+        self._offered_cut = 0.0
         self._drawn: tuple[Any, ...] = ()
         self.marked: NDArray[np.bool_] | None = None
         """(N,) which points of the cloud were corrected by hand; they are drawn larger."""
+        self._isolated: NDArray[np.int64] | None = None
+        self.on_labels: Callable[[], None] = lambda: None
+        """Called when the scan or its labels are others."""
 
     def show_scan(self, scan: Scan) -> None:
         """A scan without labels."""
-        self.scan = self.labelled = self._shapes = self.marked = None  # nothing is drawn before all controls fit it
-        self._controls.offer_cut(*first_cut(scan))
+        self.scan = self.labelled = self._shapes = None  # nothing is drawn before all controls fit it
+        self.marked = self._isolated = None
+        self._offered_cut = self._controls.offer_cut(*first_cut(scan))
         self._controls.offer_classes((), {})
         self._controls.save.disabled = True
         self._view.forget_points()
         self._view.look_at(scan.xyz)
         self.scan = scan
         self._offer_ways()
+        self.on_labels()
 
     def show_labels(self, labelled: LabelledCloud) -> None:
         """The labels of the scan that is shown."""
         assert self.scan is not None
         self.labelled = labelled
+        if float(self._controls.cut.value) == self._offered_cut:  # the visitor has not moved it
+            self._offered_cut = self._controls.offer_cut(*first_cut(self.scan, labelled))
         self._controls.say(describe(self.scan, labelled))
         self._controls.offer_classes(labelled.classes, labelled.counts)
         self._controls.save.disabled = False
         self._offer_ways()
+        self.on_labels()
 
     def change_labels(self, labelled: LabelledCloud) -> None:
         """Other labels of the same scan; what is hidden and how points are coloured stays."""
@@ -64,6 +76,14 @@ class Picture:
         self.labelled = labelled
         self._controls.offer_classes(labelled.classes, labelled.counts)
         self.redraw()
+        self.on_labels()
+
+    def isolate(self, numbers: NDArray[np.int64] | None, boxes: Sequence[FoundObject]) -> None:
+        """Draw some points of the cloud alone, or all if None, and boxes around some objects."""
+        self._view.draw_boxes(boxes)
+        if numbers is not None or self._isolated is not None:
+            self._isolated, self._drawn = numbers, ()
+            self.redraw()
 
     def point_out(self, point: int, text: str) -> None:
         """Look at a point of the cloud from where it is in sight, and mark it."""
@@ -132,15 +152,19 @@ class Picture:
         return None if met is None else int(self.scan.shown[seen[met]])
 
     def visible(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of some points of the cloud are hidden neither by the cut nor by the legend."""
+        """Which of some points of the cloud are hidden neither by the cut nor by the legend, or are seen alone."""
         assert self.scan is not None
+        if self._isolated is not None:
+            return np.isin(numbers, self._isolated)
         visible: NDArray[np.bool_] = self.scan.at(numbers)[:, 2] <= float(self._controls.cut.value)
         if self.labelled is not None and self._controls.hidden:
             visible &= ~np.isin(self.labelled.labels[numbers], list(self._controls.hidden))
         return visible
 
     def _visible(self, scan: Scan) -> NDArray[np.bool_]:
-        """Which of the drawn points are hidden neither by the cut nor by the legend."""
+        """Which of the drawn points are hidden neither by the cut nor by the legend, or are seen alone."""
+        if self._isolated is not None:
+            return np.isin(scan.shown, self._isolated)
         visible = scan.xyz[:, 2] <= float(self._controls.cut.value)
         hidden = self._controls.hidden
         if self.labelled is not None and hidden:
@@ -162,13 +186,15 @@ def pick(xyz: NDArray[np.float32], origin: ArrayLike, direction: ArrayLike, reac
     return int(met[np.argmin(depth[met])]) if len(met) else None
 
 
-SCAN, WHY, CORRECTED, NEXT = "/scan", "/why", "/corrected", "/next"
+SCAN, WHY, CORRECTED, NEXT, BOXES = "/scan", "/why", "/corrected", "/next", "/boxes"
 MARKED_SIZE = 1.6
 """Corrected points are drawn larger than the others by this factor."""
 NEAR = 2.5
 """Metres from which a place that is pointed out is looked at."""
 OUTLINE = (60, 60, 60)
 MARK = (240, 0, 90)
+GAMMA = 2.2
+"""viser takes the colours of lines for amounts of light; without this, all but the purest would look pale."""
 PAINTED_SIZE = 2.5
 """Painted points are drawn larger than the others by this factor."""
 VIEW_FROM = np.array([0.4, -0.75, 1.25])
@@ -240,6 +266,18 @@ class SceneView:
     def remove_marks(self) -> None:
         """Nothing was corrected."""
         self._client.scene.remove_by_name(CORRECTED)
+
+    def draw_boxes(self, objects: Sequence[FoundObject]) -> None:
+        """Draw the boxes of some objects in the colours of their classes; none removes them."""
+        if not objects:
+            self._client.scene.remove_by_name(BOXES)
+            return
+        lines = np.concatenate([one.box.corners[EDGES] for one in objects]).astype(np.float32)
+        shares = np.array([one.kind.colour for one in objects]).repeat(len(EDGES), axis=0) / 255
+        colours = np.round(255 * shares**GAMMA).astype(np.uint8)
+        self._client.scene.add_line_segments(
+            BOXES, lines, np.repeat(colours[:, None], 2, axis=1), thickness=2.5, thickness_units="screen"
+        )
 
     def point_out(self, place: Floats, text: str) -> None:
         """Move the camera near a place, in the direction in which it looks, and put a pin with a text there."""

@@ -12,6 +12,7 @@ from point2node.core.point_cloud import PointCloud
 from point2node.geometry.frames import Placement, place
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options
+from point2node.show.shown_points import CEILING, cut_height
 
 MOST_SHOWN = 300_000
 """Points that a browser draws smoothly without a graphics card of note."""
@@ -59,10 +60,8 @@ def place_scan(
     return Scan(name, suffix, cloud, options, placement, placement.numbers[places], placement.xyz[places], path)
 
 
-BELOW_TOP = 0.35
-"""Metres below the top at which a scan is cut at first, so that one looks into a room and not at its ceiling."""
 LOWEST_ROOM = 1.8
-"""Metres: what is lower is no room, and not cut at first."""
+"""Metres: what is lower is no room, and not cut before its labels tell where the ceiling is."""
 
 
 def describe(scan: Scan, labelled: LabelledCloud) -> str:
@@ -85,11 +84,18 @@ def name_of(labelled: LabelledCloud, point: int) -> str:
     return next((one.name for one in labelled.classes if one.value == labelled.labels[point]), "no label")
 
 
-def first_cut(scan: Scan) -> tuple[float, float, float]:
-    """The lowest and the highest height of a scan, and the one above which it is cut at first."""
-    low, high = float(scan.xyz[:, 2].min()), float(scan.xyz[:, 2].max())
-    top = float(np.quantile(scan.xyz[:, 2], 0.99))
-    return low, high, top - BELOW_TOP if top > LOWEST_ROOM else high
+def first_cut(scan: Scan, labelled: LabelledCloud | None = None) -> tuple[float, float, float]:
+    """The lowest and the highest height of a scan, and the one above which it is cut at first.
+
+    Once labels say where the ceiling is, that is where the page is cut, too.
+    """
+    heights = scan.xyz[:, 2]
+    low, high = float(heights.min()), float(heights.max())
+    cut = cut_height(heights) if float(np.quantile(heights, 0.99)) > LOWEST_ROOM else high
+    if labelled is not None:
+        named = [place for place, one in enumerate(labelled.classes) if one.name.strip().lower() == CEILING]
+        cut = cut_height(heights, heights[np.isin(labelled.places[scan.shown], named)]) or cut
+    return low, high, high if cut is None else cut
 
 
 def in_words(seconds: float) -> str:

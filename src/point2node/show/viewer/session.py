@@ -23,6 +23,7 @@ from point2node.show.viewer.correct_panel import CorrectPanel
 from point2node.show.viewer.correcting import Correcting
 from point2node.show.viewer.explanation import explanation_html, shape_explanation
 from point2node.show.viewer.files import UploadFolder, labelled_files, read_upload, shown_name
+from point2node.show.viewer.object_list import ObjectList
 from point2node.show.viewer.picture import Picture, SceneView
 from point2node.show.viewer.scan import Scan, describe, in_words, name_of, place_scan
 from point2node.show.viewer.workbench import Abandoned, Workbench
@@ -58,7 +59,9 @@ class Session:
         self._lock = RLock()  # viser runs the callbacks of one visitor on several threads
         self._job = 0
         self._explainer: Explainer | None = None
-        self._correcting = Correcting(client, workbench, CorrectPanel(client), self._picture, self._alone)
+        self._objects = ObjectList(client, self._picture, self._alone)
+        self._panel = CorrectPanel(client)
+        self._correcting = Correcting(client, workbench, self._panel, self._picture, self._alone)
 
     def connect(self) -> None:
         """Let the controls tell this session, and open the first scan."""
@@ -72,6 +75,7 @@ class Session:
         controls.back.on_click(lambda _: self._alone(picture.put_explanation_away))
         controls.on_switch = lambda: self._alone(picture.redraw)
         controls.save.on_click(lambda _: self.save())
+        self._objects.connect()
         self._correcting.connect()
         self._workbench.on_learnt(self.label_again)
         self._client.scene.on_click()(lambda event: self.click(event.ray_origin, event.ray_direction))
@@ -192,6 +196,9 @@ class Session:
             scan, labelled, job = self._picture.scan, self._picture.labelled, self._job
             point = self._picture.pick(origin, direction)
         if scan is None or labelled is None or point is None or self._correcting.take_click(point):
+            return
+        if self._panel.isolates:
+            self._objects.take_click(point)
             return
         try:
             self._explain(scan, labelled, point, job)

@@ -70,10 +70,11 @@ class Workbench:
         with self._turn(waiting):
             return explainer.explain(point)
 
-    def learn(self, here: TaughtScan, path: Path, report: TeachReport) -> Path:
+    def learn(self, here: TaughtScan, path: Path, report: TeachReport) -> Path | None:
         """Learn from an open scan and all others that have corrections; the run folder that was written.
 
         From then on everything is labelled by what was learnt. It starts from the weights that were given, each time.
+        None if these are better than whatever can be learnt so far: then nothing has changed.
         """
 
         def told(share: float, what: str) -> None:
@@ -89,6 +90,8 @@ class Workbench:
                 taught_on = [here, *(read_taught(one, base) for one in others if corrections_path(one).is_file())]
                 settings, recipe = teaching_settings([], base)
                 taught = self._teacher.learn(taught_on, recipe, told)
+                if not taught.share:
+                    return None
                 run = free_run(self._runs, path.stem)
                 write_run(run, taught, settings, taught_on)
                 self.labeller = SceneLabeller(load_trained(run.path))

@@ -1,0 +1,56 @@
+"""What is in a labelled room, for those who look at it: objects, surfaces and the plan, as far as the labels tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from point2node.core.errors import InputError
+from point2node.show.floor_plan import FloorPlan, draw_plan
+from point2node.show.objects import SURFACES, FoundObject, Numbers, find_objects
+from point2node.show.planes import Plane, find_planes
+from point2node.show.scene import LabelledScene
+
+ROOM = frozenset({"wall", "floor"})
+"""Classes that a list has if it is one of rooms."""
+LONGEST = 100.0
+"""Metres: larger scans are no rooms, and the grids that a plan is drawn on would be too large for them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Contents:
+    """The objects of a scene, its surfaces and its plan, in metres."""
+
+    objects: tuple[FoundObject, ...]
+    surfaces: tuple[Plane, ...]
+    plan: FloorPlan | None
+    """None where there are no walls, or neither a floor nor a ceiling."""
+
+    def number_points(self, points: int) -> Numbers:
+        """(points,): the number of the object that each point of the scene belongs to, from 1; 0 for none."""
+        numbers = np.zeros(points, np.int64)
+        for number, one in enumerate(self.objects, start=1):
+            numbers[one.points] = number
+        return numbers
+
+    @property
+    def areas(self) -> dict[str, tuple[int, float]]:
+        """How many planes each kind of surface has, and their area together; kinds that are not there are left out."""
+        found = {kind: [one.area for one in self.surfaces if one.kind == kind] for kind in SURFACES}
+        return {kind: (len(areas), sum(areas)) for kind, areas in found.items() if areas}
+
+
+def find_contents(scene: LabelledScene) -> Contents | None:
+    """What is in a scene; None if its classes are not those of rooms, or if it is far too large for one."""
+    metres = scene.in_metres()
+    placed = metres.xyz[metres.placed]
+    names = {one.name for one in scene.classes}
+    if not names >= ROOM or not len(placed) or np.ptp(placed, axis=0).max() > LONGEST:
+        return None
+    objects, surfaces = find_objects(metres), find_planes(metres)
+    try:
+        plan = draw_plan(metres, scene.name, objects, surfaces)
+    except InputError:
+        plan = None
+    return Contents(tuple(objects), tuple(surfaces), plan)
