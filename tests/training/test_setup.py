@@ -12,7 +12,7 @@ from point2node.evaluation.splits import divide
 from point2node.training.launch import begin, resume
 from point2node.training.loop import FINAL_FILES
 from point2node.training.setup import build_source, labelled_share, start_from
-from point2node.weights.cards import card_of, read_weights
+from point2node.weights.cards import card_of, read_weights, write_weights
 from point2node.weights.run_folder import RunFolder
 from tests.training.stores import ignore, quick, random_cloud, write_scenes
 
@@ -104,6 +104,21 @@ def test_all_weights_are_taken_over(finished, rooms):
     assert told == f"started from {finished.path}"
     ours, theirs = network.state_dict(), expected.state_dict()
     assert all(torch.equal(ours[name], theirs[name]) for name in theirs)
+
+
+def test_a_training_starts_from_the_mean_of_several_weights(finished, rooms, tmp_path):
+    card = card_of(quick(), rooms)
+    other = card.build()
+    write_weights(tmp_path / "a,b.safetensors", other.state_dict(), card)
+    network = card.build()
+    assert start_from(network, card, str(tmp_path / "a,b.safetensors")).endswith("a,b.safetensors")
+    shutil.copy(tmp_path / "a,b.safetensors", tmp_path / "b.safetensors")
+    told = start_from(network, card, f"{finished.path},{tmp_path / 'b.safetensors'}")
+    assert told == f"started from the mean of {finished.path}, {tmp_path / 'b.safetensors'}"
+    first, second = read_weights(finished.best)[0].state_dict(), other.state_dict()
+    for name, tensor in network.state_dict().items():
+        if tensor.is_floating_point():
+            torch.testing.assert_close(tensor, (first[name] + second[name]) / 2, msg=name)
 
 
 def test_the_last_layer_stays_new_where_the_classes_are_others(finished, tmp_path):

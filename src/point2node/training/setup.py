@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -199,16 +199,40 @@ LOGITS = "head.logits."
 def start_from(network: Network, card: WeightsCard, name: str) -> str:
     """Give ``network``, which ``card`` describes, the weights called ``name``; returns a line that says what was done.
 
-    Everything must fit but the last layer: where the classes are others, it stays as it was drawn.
+    Several names, with commas between them, give the mean of their weights. Everything must fit but the last layer:
+    where the classes are others, it stays as it was drawn.
     """
-    trained = load_trained(name)
-    if trained.card.features != card.features:
-        expected, found = (" + ".join(("xyz", *one.features)) for one in (trained.card, card))
-        raise InputError("features", expected=f"{expected}, the input of {name}", found=found)
-    given = trained.network.state_dict()
-    same_classes = [one.name for one in trained.card.classes] == [one.name for one in card.classes]
-    if not same_classes:
-        given |= {key: tensor for key, tensor in network.state_dict().items() if key.startswith(LOGITS)}
-    load_tensors(Path(name), network, given)
-    frames = "" if trained.card.frame == card.frame else f", which saw blocks in the frame of the {trained.card.frame}"
-    return f"started from {name}{frames}" + ("" if same_classes else ", with a new last layer: the classes are others")
+    names = [name] if Path(name).exists() else name.split(",")
+    every = [load_trained(one) for one in names]
+    for one, trained in zip(names, every, strict=True):
+        if trained.card.features != card.features:
+            expected, found = (" + ".join(("xyz", *known.features)) for known in (trained.card, card))
+            raise InputError("features", expected=f"{expected}, the input of {one}", found=found)
+    wanted = [known.name for known in card.classes]
+    same_classes = all([known.name for known in trained.card.classes] == wanted for trained in every)
+    drawn = {key: tensor.clone() for key, tensor in network.state_dict().items() if key.startswith(LOGITS)}
+    states = []
+    for one, trained in zip(names, every, strict=True):
+        given = trained.network.state_dict() | ({} if same_classes else drawn)
+        load_tensors(Path(one), network, given)  # which refuses those of another network
+        states.append(given)
+    network.load_state_dict(mean_of_weights(states))
+    frame = every[0].card.frame
+    frames = "" if frame == card.frame else f", which saw blocks in the frame of the {frame}"
+    source = name if len(names) == 1 else f"the mean of {', '.join(names)}"
+    return f"started from {source}{frames}" + (
+        "" if same_classes else ", with a new last layer: the classes are others"
+    )
+
+
+def mean_of_weights(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
+    """The mean of each floating tensor, taken in double precision; counters are those of the last."""
+    last = states[-1]
+    if len(states) == 1:
+        return dict(last)
+    return {
+        key: torch.stack([state[key].double() for state in states]).mean(dim=0).to(tensor.dtype)
+        if tensor.is_floating_point()
+        else tensor
+        for key, tensor in last.items()
+    }

@@ -106,7 +106,8 @@ class Settings(BaseModel):
     chi_start: ChiStart = "dense"
     """Fans of the X-transformation's first layer at the start: a dense layer's, or those of PointCNN's convolution."""
     start: str | None = None
-    """Weights to begin from: a run folder, a file, or shipped ones by name; null: drawn at random."""
+    """Weights to begin from: a run folder, a file, or shipped ones by name; of several, with commas between them, the
+    mean; null: drawn at random."""
 
     # recipe
     seed: int = Field(ge=0, lt=2**63)
