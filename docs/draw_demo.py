@@ -9,13 +9,13 @@ from pathlib import Path
 
 import numpy as np
 
-from point2node.cli.demo import WEIGHTS, demo_room
+from point2node.cli.demo import ROOM, WEIGHTS, demo_room
 from point2node.inference.labeller import SceneLabeller
 from point2node.show.qualitative_grid import GridRow, draw_grid
 from point2node.weights.trained import load_trained
 
 IMAGES = Path(__file__).parent / "images"
-ROOMS = (0, 3)
+ROOMS = (ROOM, 8)
 
 
 def main() -> None:
