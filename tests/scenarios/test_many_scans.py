@@ -239,7 +239,7 @@ def test_several_processes_make_the_files_of_one(scans, weights):
 
 def test_a_kill_or_stop_amid_the_work_leaves_whole_files_and_no_processes(scans, weights):
     pytest.importorskip("distributed")
-    words = ("predict", "scans", "--weights", weights, "--no-report", "--votes", "30")  # so that it takes a while
+    words = ("predict", "scans", "--weights", weights, "--no-report", "--votes", "80")  # so that it takes a while
     assert run(*words, "--out", "undisturbed").exit_code == 1
     for number, blow in enumerate((signal.SIGKILL, signal.SIGINT)):
         process = start(*words, "--out", f"out{number}", "--cluster", "local:2")

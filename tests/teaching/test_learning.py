@@ -3,7 +3,7 @@ import pytest
 import torch
 
 from point2node.core.errors import InputError
-from point2node.inference.labeller import SceneLabeller
+from point2node.inference.labeller import Options, SceneLabeller
 from point2node.teaching import learning
 from point2node.teaching.corrections import no_corrections
 from point2node.teaching.learning import Recipe, extend_logits, joined_classes, teach
@@ -103,7 +103,7 @@ def test_what_was_taught_labels_scans(labeller):
     observed, corrections = lesson(labeller)
     taught = teach(labeller, [(observed, corrections)], QUICK)
     again = SceneLabeller(Trained("taught", taught.network, taught.card, "saved"))
-    labelled = again.label(taught_room(labeller).cloud)
+    labelled = again.label(taught_room(labeller).cloud, Options(votes=1))
     agree = labelled.places[observed.placement.numbers] == labels_after(taught, observed)
     assert agree.mean() > 0.999
     assert np.isfinite(labelled.confidence).all()

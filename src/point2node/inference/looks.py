@@ -25,11 +25,11 @@ OFFSETS = (0.0, 0.5)
 """Where the blocks of each vote start, in sides of a block: what is at the edge of one is in the middle of another."""
 VOTES = 2
 """How often weights are asked that know a cloud however it is turned, unless told otherwise; others are asked once."""
-FIRST_SHARE, FURTHER_SHARE = 0.5, 0.25
+FIRST_SHARE, FURTHER_SHARE = 0.5, 0.5
 """Of the groups of a block, how many the first and further looks ask about where not all are asked."""
 UNSURE = 0.5
 """A point whose two likeliest classes differ by less in probability is unsure."""
-WORTH_ANOTHER = 0.1
+WORTH_ANOTHER = 0.03
 """The share of unsure points from which on a block is looked at again."""
 
 

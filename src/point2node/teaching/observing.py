@@ -24,6 +24,7 @@ from point2node.geometry.frames import Placement, place
 from point2node.geometry.sampling import grid_sampling
 from point2node.inference.asking import answers, ask_outputs
 from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.looks import OFFSETS
 from point2node.inference.votes import SceneInput, Votes, scene_batch
 from point2node.models.network import Network
 from point2node.teaching.corrections import Corrections
@@ -110,10 +111,11 @@ def observe(
     whole = labeller.scene(placement, scan.cloud, scan.options, scan.name)
     scene = SceneInput(whole.xyz[chosen], lambda numbers: whole.features(chosen[numbers]), whole.name, whole.frame)
     rules = widen(card.block_rules, scene.xyz, card.points)
-    random = np.random.default_rng(0)  # the groups are those of the first vote of ``SceneLabeller.label``
-    blocks = [block for offset in (0.0, rules.side / 2) for block in cut_blocks(scene.xyz, offset, random, rules)]
-    random = np.random.default_rng([1, card.points])
-    groups = [group for block in blocks for group in voting_groups(block, card.points, 1, random, rules, tiled=False)]
+    groups: list[Indices] = []  # those of the first vote of ``SceneLabeller.label``
+    for number, offset in enumerate(OFFSETS):
+        random = np.random.default_rng([1, card.points])
+        for block in cut_blocks(scene.xyz, offset * rules.side, np.random.default_rng(number), rules):
+            groups.extend(voting_groups(block, card.points, 1, random, rules, tiled=False))
     taught = np.zeros(len(chosen), np.bool_)
     taught[cube[scan.corrections.places()[placement.numbers] >= 0]] = True
     kept = _most_useful(groups, taught, most)
