@@ -187,7 +187,7 @@ def test_a_click_tells_what_a_point_is_and_a_click_beside_the_scene_nothing(open
     page.mouse.click(box["x"] + place["x"], box["y"] + place["y"])
     told = page.locator("#picked").inner_text().split("\n")
     assert told[:5] == ["class chair", "truth chair", "objectchair_01", "confidence0.90", "entropy0.10"]
-    x, y, z = (float(one) for one in told[4].removeprefix("x, y, z").split(","))
+    x, y, z = (float(one) for one in told[5].removeprefix("x, y, z").split(","))
     assert 2 <= x <= 2.5
     assert 3 <= y <= 3.5
     assert 0 <= z <= 0.5
