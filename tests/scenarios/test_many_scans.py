@@ -237,6 +237,7 @@ def test_several_processes_make_the_files_of_one(scans, weights):
     assert without_seconds(rows_of(scans / "out")) == without_seconds(rows_of(scans / "alone"))
 
 
+@pytest.mark.slow  # its processes need the cores that parallel tests take
 def test_a_kill_or_stop_amid_the_work_leaves_whole_files_and_no_processes(scans, weights):
     pytest.importorskip("distributed")
     words = ("predict", "scans", "--weights", weights, "--no-report", "--votes", "80")  # so that it takes a while
