@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 from browser import opened
 
-from point2node.cli.demo import WEIGHTS, demo
+from point2node.cli.demo import ROOM, WEIGHTS, demo
 
 IMAGE = Path(__file__).parent / "images" / "page.png"
 
@@ -18,7 +18,7 @@ IMAGE = Path(__file__).parent / "images" / "page.png"
 def main() -> None:
     """Write the picture."""
     with TemporaryDirectory() as folder:
-        demo(Path(folder), room=0, weights=WEIGHTS)
+        demo(Path(folder), room=ROOM, weights=WEIGHTS)
         with opened((Path(folder) / "demo_room.html").as_uri(), width=1200, height=860) as page:
             page.wait_for_timeout(4000)  # until the points are drawn
             page.locator("#lists [data-name=objects]").click()

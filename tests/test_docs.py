@@ -13,13 +13,18 @@ from typer.main import get_command
 
 import point2node
 from point2node.cli import main
+from point2node.inference.jobs import checksum_of
+from point2node.inference.labeller import SceneLabeller
 from point2node.models.layers import count_parameters
 from point2node.models.point2node.stages import JOINT
+from point2node.weights.cards import read_model_card
+from point2node.weights.trained import load_trained
 from tests.local_hub import LocalHub
 from tests.training.stores import write_scenes
 
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+WEAK = 0.4  # mean IoU on real rooms below which a card calls a class weak
 METHOD = ROOT / "src/point2node/models/point2node/method.py"
 
 
@@ -140,3 +145,20 @@ def test_the_table_of_plans_is_that_of_the_last_run():
     from benchmarks.plan import RESULTS, markdown
 
     assert markdown(json.loads(RESULTS.read_text())) in (ROOT / "docs/plan.md").read_text()
+
+
+def test_figures_of_rooms_are_those_measured_on_real_rooms():
+    card = read_model_card(ROOT / "src/point2node/weights/rooms.json")
+    results = json.loads((ROOT / "experiments/results/real_rooms.json").read_text(encoding="utf-8"))["figures"]
+    measured = results[-1]
+    assert measured["checksum"] == checksum_of(SceneLabeller(load_trained("rooms"))), "not the pretrained model"
+    kinds = {name: measured["kinds"][name] for name in ("panoramic", "handheld")}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    for kind in kinds.values():
+        figures = " | ".join(f"{100 * kind[name]:.1f}" for name in ("oa", "macc", "miou", "miou_eleven"))
+        assert f"| {figures} |" in readme
+    seen = {
+        name: [kind["iou"][name] for kind in kinds.values() if kind["iou"][name] is not None]
+        for name in measured["classes"]
+    }
+    assert set(card.weak) == {name for name, found in seen.items() if sum(found) / len(found) < WEAK}

@@ -5,9 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from point2node.inference.looks import (
-    FIRST_SHARE,
-    FURTHER_SHARE,
     OFFSETS,
+    SHARE,
     TURNS,
     Look,
     add_interpolated,
@@ -31,7 +30,7 @@ def test_the_other_qualities_are_a_part_of_the_best(turns):
     )
     assert balanced[:1] == fast
     assert [(look.degrees, look.offset) for look in balanced] == [(look.degrees, look.offset) for look in best]
-    assert [look.share for look in balanced] == [FIRST_SHARE, *[FURTHER_SHARE] * (len(best) - 1)]
+    assert [look.share for look in balanced] == [SHARE] * len(best)
     assert [look.everywhere for look in balanced] == [True, *[False] * (len(best) - 1)]
 
 

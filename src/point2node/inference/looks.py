@@ -25,8 +25,8 @@ OFFSETS = (0.0, 0.5)
 """Where the blocks of each vote start, in sides of a block: what is at the edge of one is in the middle of another."""
 VOTES = 2
 """How often weights are asked that know a cloud however it is turned, unless told otherwise; others are asked once."""
-FIRST_SHARE, FURTHER_SHARE = 0.5, 0.5
-"""Of the groups of a block, how many the first and further looks ask about where not all are asked."""
+SHARE = 0.5
+"""Of the groups of a block, how many a look asks about where not all are asked."""
 UNSURE = 0.5
 """A point whose two likeliest classes differ by less in probability is unsure."""
 WORTH_ANOTHER = 0.03
@@ -69,11 +69,11 @@ def looks_of(quality: Quality, votes: int | None, *, turns: bool, every_point: b
     first, *further = (Look(degrees, offset, often) for degrees, often in rounds for offset in OFFSETS)
     if quality == "best":
         return first, *further
-    start, after = (1.0, 1.0) if every_point else (FIRST_SHARE, FURTHER_SHARE)
-    first = replace(first, share=start)
+    share = 1.0 if every_point else SHARE
+    first = replace(first, share=share)
     if quality == "fast":
         return (first,)
-    return first, *(replace(look, share=after, everywhere=False) for look in further)
+    return first, *(replace(look, share=share, everywhere=False) for look in further)
 
 
 def worth_another(blocks: Sequence[Numbers], votes: Votes) -> list[Numbers]:

@@ -227,12 +227,9 @@ def start_from(network: Network, card: WeightsCard, name: str) -> str:
 
 def mean_of_weights(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
     """The mean of each floating tensor, taken in double precision; counters are those of the last."""
-    last = states[-1]
-    if len(states) == 1:
-        return dict(last)
     return {
         key: torch.stack([state[key].double() for state in states]).mean(dim=0).to(tensor.dtype)
         if tensor.is_floating_point()
         else tensor
-        for key, tensor in last.items()
+        for key, tensor in states[-1].items()
     }
