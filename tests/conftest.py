@@ -1,12 +1,17 @@
 """Settings that hold for every test, and one small training that several share."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import settings
 
 # some virtual machines name bfloat16 instructions that they cannot execute; oneDNN would take them at their word
 os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
+
+# a suite started in the background of a shell ignores SIGINT, and the commands that it starts would do so, too
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import point2node  # noqa: F401  before torch: it sets how OpenMP's threads wait
 

@@ -158,14 +158,8 @@ def start(root, store, *options, **pipe):
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heed_interrupts,
         **pipe,
     )
-
-
-def heed_interrupts():
-    """A test suite started in the background of a shell ignores SIGINT, and its children would do so too."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def test_ctrl_c_leaves_what_was_finished(tmp_path):

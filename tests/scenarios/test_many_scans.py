@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from point2node.cli.main import app
 from point2node.core.point_cloud import PointCloud
+from point2node.core.writing import TEMPORARY
 from point2node.formats import read, write
 from tests.inference.labellers import write_real_weights
 
@@ -49,9 +50,8 @@ def run(*words):
 def start(*words):
     """The command in a process and process group of its own."""
     command = [sys.executable, "-m", "point2node", *map(str, words)]
-    return subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True, env=dict(os.environ)
-    )
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, **pipes, start_new_session=True)
 
 
 def contents(folder):
@@ -308,6 +308,7 @@ def test_a_cluster_that_loses_workers_does_all_scans(scans, weights, scheduler):
     for child in psutil.Process(workers[0].pid).children(recursive=True):
         child.kill()  # its nanny starts another
     workers[0].kill()  # and it does not
+    (scans / "out" / f"{TEMPORARY}half.ply").write_bytes(b"ply")  # as if it had died while it wrote
     shown, _ = process.communicate(timeout=300)
     assert process.returncode == 1
     assert "1 failed" in shown
@@ -316,7 +317,8 @@ def test_a_cluster_that_loses_workers_does_all_scans(scans, weights, scheduler):
 
 def test_a_scheduler_that_dies_ends_the_command_in_one_line(scans, weights, scheduler):
     file, server, _ = scheduler
-    process = start("predict", "scans", "--weights", weights, "--no-report", "--out", "out", "--cluster", file)
+    words = ("predict", "scans", "--weights", weights, "--no-report", "--votes", "80")  # so that it takes a while
+    process = start(*words, "--out", "out", "--cluster", file)
     for line in process.stderr:
         if line.startswith("[1/6]"):
             break

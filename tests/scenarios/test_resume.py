@@ -93,14 +93,10 @@ def command(*words):
     return [sys.executable, "-m", "point2node", "train", *map(str, words)]
 
 
-def mind_interrupts():
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # a suite started in the background ignores it
-
-
 def test_ctrl_c_keeps_the_step_in_progress_and_says_how_to_go_on(room_store, tmp_path):
     out = tmp_path / "run"
     words = ("tiny", *QUICK, "steps=100000", "validate_every=100000", "--data", room_store, "--out", out)
-    process = subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True, preexec_fn=mind_interrupts)
+    process = subprocess.Popen(command(*words), stderr=subprocess.PIPE, text=True)
     wait_for(
         lambda: (out / "history.csv").is_file() and len((out / "history.csv").read_text().splitlines()) > 2, process
     )

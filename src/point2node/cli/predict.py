@@ -278,8 +278,7 @@ def _on_cluster(work: Work, jobs: Sequence[Job], address: str) -> Outcomes:
         _say(f"point2node: {error}; the same command does the others")
         raise typer.Exit(code=1) from None
     finally:
-        if address.startswith("local:"):
-            remove_unfinished(jobs)  # of workers that were ended amid a scan
+        remove_unfinished(jobs)  # of workers that died amid a scan; what a living one still writes is locked
 
 
 def _absolute(job: Job) -> Job:

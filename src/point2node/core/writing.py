@@ -15,7 +15,7 @@ from point2node.core.errors import InputError
 
 try:
     import fcntl
-except ModuleNotFoundError:  # Windows
+except ModuleNotFoundError:  # Windows, where folders cannot be locked: two writers there are not noticed
     fcntl = None  # type: ignore[assignment]
 
 TEMPORARY = ".point2node-"
@@ -96,12 +96,6 @@ def refusals_named(place: Path) -> Iterator[None]:
         where = str(error.filename or place)
         found = (error.strerror or str(error)).lower()
         raise InputError(where, expected="a place that can be read and written", found=found) from error
-
-
-try:
-    import fcntl
-except ModuleNotFoundError:  # Windows, where folders cannot be locked: two writers there are not noticed
-    fcntl = None  # type: ignore[assignment]
 
 
 @contextmanager
