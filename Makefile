@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUNS ?= experiments/runs
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check docs format bench bench-large bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms table-clicks clean
+.PHONY: demo test test-slow check docs format bench bench-large bench-huge bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms table-clicks clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -50,6 +50,9 @@ bench-peers: $(PEERS)/installed  ## against PyTorch Geometric, in an environment
 
 bench-large: $(VENV)/installed  ## labels up to 10 million points: minutes
 	$(BIN)/python -m benchmarks.labelling large
+
+bench-huge: $(VENV)/installed  ## labels a LAZ of 200 million points in 4 GB: half an hour, 4 GB of disk
+	$(BIN)/python -m benchmarks.huge
 
 bench-rooms: $(VENV)/installed  ## how fast rooms are generated, and how hard they are for point-wise networks
 	$(BIN)/python -m benchmarks.rooms

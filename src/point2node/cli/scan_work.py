@@ -25,7 +25,7 @@ from point2node.inference.jobs import (
     request_of,
     rounding_of,
 )
-from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labelled import LabelledCloud, Written
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.output_rules import OutputRules
 from point2node.inference.scans import Job
@@ -91,7 +91,7 @@ def label_and_draw(
             return Outcome(done.name)
         refuse_foreign(job)
     with brought_here(job) as here:
-        scan = look_at(here, work.labeller, work.options, work.auto)
+        scan = look_at(here, work.labeller, work.options, work.auto, say)
         say(f"{job.scan}: {scan.card}")
         fixed = [f"fixed: {fix}" for fix in scan.fixes]
         doubts = [str(doubt) for doubt in scan.card.doubts]
@@ -99,15 +99,16 @@ def label_and_draw(
             say(line)
         start_labelling = time.monotonic()
         with watch() as report:
-            target, labelled = label_scan(here, scan, work.labeller, request, report, work.rules)
+            made, labelled = label_scan(here, scan, work.labeller, request, report, work.rules)
+        target = made.target
         seconds = time.monotonic() - start_labelling
         if target.suffix != here.target.suffix:
             say(f"note: {here.target.suffix} cannot hold these points and labels; written as {target.suffix}")
         elif rounding := rounding_of(target, scan.cloud):
             say(f"note: {target.suffix} holds coordinates in steps: they are up to {rounding:g} off")
         written = job.target.with_name(target.name)
-        show(f"{written}: {len(labelled):,} points in {seconds:.0f} s, {_shares(labelled)}")
-        if weak := [name for name in work.trained.weak if labelled.counts.get(name)]:
+        show(f"{written}: {made.points:,} points in {seconds:.0f} s, {_shares(made)}")
+        if weak := [name for name in work.trained.weak if made.counts.get(name)]:
             doubts.append(f"{work.trained.name} is often wrong on real scans about {', '.join(weak)}: check these")
             say(f"note: {doubts[-1]}")
         if work.report:
@@ -116,9 +117,9 @@ def label_and_draw(
     return Outcome(
         written.name,
         anew=True,
-        points=len(labelled),
+        points=made.points,
         seconds=round(time.monotonic() - start, 2),
-        counts=labelled.counts,
+        counts=made.counts,
         doubts=(*fixed, *doubts),
     )
 
@@ -179,8 +180,8 @@ def _draw(target: Path, labelled: LabelledCloud | None = None) -> Path:
     return page
 
 
-def _shares(labelled: LabelledCloud) -> str:
+def _shares(made: Written) -> str:
     """The most frequent classes, in per cent."""
-    counts = sorted(labelled.counts.items(), key=lambda item: -item[1])
-    total = max(len(labelled), 1)
+    counts = sorted(made.counts.items(), key=lambda item: -item[1])
+    total = max(made.points, 1)
     return ", ".join(f"{name} {100 * count / total:.0f} %" for name, count in counts[:5] if count)

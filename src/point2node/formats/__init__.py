@@ -6,7 +6,7 @@ needs them, so importing this package stays cheap and a rare format may be missi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from types import MappingProxyType
 from typing import BinaryIO
@@ -15,6 +15,7 @@ from point2node.core import writing
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
 from point2node.formats import arrays, e57, las, meshes, pcd, ply, text
+from point2node.formats.pieces import Pieces
 from point2node.formats.triangles import sample_surface
 
 _READERS: MappingProxyType[str, Callable[[Path], PointCloud]] = MappingProxyType({
@@ -53,8 +54,28 @@ _WRITERS: MappingProxyType[str, Callable[[Path, PointCloud, BinaryIO], None]] = 
     ".hdf5": arrays.write_h5,
 })  # fmt: skip
 
+_PIECEWISE_READERS: MappingProxyType[str, Callable[[Path], Pieces | None]] = MappingProxyType({
+    ".ply": ply.pieces,
+    ".pcd": pcd.pieces,
+    ".las": las.pieces,
+    ".laz": las.pieces,
+    ".e57": e57.pieces,
+    ".npy": arrays.pieces_of_npy,
+})  # fmt: skip
+
+_PIECEWISE_WRITERS: MappingProxyType[str, Callable[[Path, Iterable[PointCloud], int, BinaryIO], None]] = (
+    MappingProxyType({
+        ".ply": ply.write_pieces,
+        ".pcd": pcd.write_pieces,
+        ".las": las.write_pieces,
+        ".laz": las.write_pieces,
+        ".npy": arrays.write_npy_pieces,
+    })
+)  # fmt: skip
+
 READABLE = tuple(_READERS)
 WRITABLE = tuple(_WRITERS)
+WRITABLE_IN_PIECES = tuple(_PIECEWISE_WRITERS)
 _TEXT = tuple(suffix for suffix, reader in _READERS.items() if reader is text.read)
 
 
@@ -98,9 +119,34 @@ def encode(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
     _WRITERS[path.suffix.lower()](path, cloud, stream)
 
 
+def in_pieces(path: Path) -> Pieces | None:
+    """The points of a file for reading piece by piece; None where its format, or this file, has to be read whole."""
+    reader = _PIECEWISE_READERS.get(path.suffix.lower())
+    try:
+        return reader(path) if reader is not None and path.stat().st_size else None
+    except OSError as error:
+        raise InputError(path, expected="a file that can be read", found=writing.reason(error)) from error
+
+
+def encode_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
+    """Write ``points`` points that come in pieces into a stream as the file ``path`` will hold them."""
+    _PIECEWISE_WRITERS[path.suffix.lower()](path, pieces, points, stream)
+
+
 def sample_mesh(path: str | Path, n: int, *, seed: int = 0) -> PointCloud:
     """``n`` points spread evenly over the surface of a mesh file, with the normals of its faces."""
     return sample_surface(Path(path), read(path), n, seed)
 
 
-__all__ = ["READABLE", "WRITABLE", "encode", "read", "sample_mesh", "write"]
+__all__ = [
+    "READABLE",
+    "WRITABLE",
+    "WRITABLE_IN_PIECES",
+    "Pieces",
+    "encode",
+    "encode_pieces",
+    "in_pieces",
+    "read",
+    "sample_mesh",
+    "write",
+]

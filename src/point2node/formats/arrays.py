@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -17,6 +17,7 @@ from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, make_cloud, plain_name, to_bytes
 from point2node.formats.libraries import damage_reported, import_library
+from point2node.formats.pieces import Pieces, check_alike, mapped_rows
 
 PLAIN_COLUMNS = {3: "x y z", 6: "x y z red green blue", 7: "x y z red green blue label"}
 
@@ -53,18 +54,47 @@ def _native(path: Path, name: str, values: Array) -> Array:
     return np.require(values, values.dtype.newbyteorder("="), "A")
 
 
+def pieces_of_npy(path: Path) -> Pieces | None:
+    """The points of an array piece by piece; None where its numbers are not stored point after point."""
+    with damage_reported(path, "an NPY file"):
+        array = np.lib.format.open_memmap(path, mode="r")
+    if array.ndim not in (1, 2) or not array.flags.c_contiguous or not len(array):
+        return None
+    cloud_from_array(path, array[:0])  # refuses what is no cloud before anything is read
+    row = np.dtype((array.dtype, array.shape[1:])) if array.ndim == 2 else array.dtype
+    count, offset = len(array), array.offset
+
+    def read_pieces() -> Iterator[PointCloud]:
+        for table in mapped_rows(path, row, count, offset):
+            yield cloud_from_array(path, table)
+
+    return Pieces(count, row.itemsize, read_pieces)
+
+
 def write_npy(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
     """Write a structured array with a field for each part, in its own type. Faces have no place in it.
 
     Fields are aligned, so that reading needs no copy.
     """
-    arrays = arrays_from_cloud(path, cloud)
-    arrays.pop("faces", None)
-    layout = [(name, values.dtype, values.shape[1:]) for name, values in arrays.items()]
-    table = np.zeros(len(cloud), np.dtype(layout, align=True))
-    for name, values in arrays.items():
-        table[name] = values
-    np.save(stream, table, allow_pickle=False)
+    write_npy_pieces(path, [cloud], len(cloud), stream)
+
+
+def write_npy_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
+    """The same of points that come in pieces."""
+    row: np.dtype[Any] | None = None
+    for piece in pieces:
+        arrays = arrays_from_cloud(path, piece)
+        arrays.pop("faces", None)
+        found = np.dtype([(name, values.dtype, values.shape[1:]) for name, values in arrays.items()], align=True)
+        if row is None:
+            row = found
+            described = {"descr": npy_format.dtype_to_descr(row), "fortran_order": False, "shape": (points,)}
+            npy_format.write_array_header_1_0(stream, described)
+        check_alike(path, row, found)
+        table = np.zeros(len(piece), row)
+        for name, values in arrays.items():
+            table[name] = values
+        stream.write(table.tobytes())
 
 
 HEADER_READERS = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.read_array_header_2_0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns
 from point2node.formats.libraries import damage_reported, import_library
+from point2node.formats.pieces import Pieces
 
 NAMES = {
     "cartesianX": "x", "cartesianY": "y", "cartesianZ": "z",
@@ -21,6 +23,7 @@ POLAR = {"sphericalRange", "sphericalAzimuth", "sphericalElevation"}  # read as 
 FURTHER = {"normalX": "nx", "normalY": "ny", "normalZ": "nz"}
 INVALID = {"cartesianInvalidState", "sphericalInvalidState"}
 WHOLE = np.longlong  # not int64: pye57 takes that for 32 bits
+BYTES_PER_NUMBER = 8  # when unpacked
 POINTS_PER_BYTE = 8  # one bit per point: coordinates take many times that
 
 
@@ -40,11 +43,34 @@ def read(path: Path) -> PointCloud:
     return cloud_from_columns(path, columns)
 
 
-def _read_scan(path: Path, file: Any, number: int) -> dict[str, Array]:
-    points = file.get_header(number).point_count
+def pieces(path: Path) -> Pieces | None:
+    """The points scan by scan; None where scans have different columns."""
+    pye57 = import_library(path, "pye57", "e57")
+    with damage_reported(path, "an E57 file"), pye57.E57(str(path)) as file:
+        headers = [file.get_header(number) for number in range(file.scan_count)]
+        layouts = {tuple(header.point_fields) for header in headers}
+        points = sum(_check_room(path, number, header.point_count) for number, header in enumerate(headers))
+    if len(layouts) != 1:
+        return None
+
+    def read_pieces() -> Iterator[PointCloud]:
+        with damage_reported(path, "an E57 file"), pye57.E57(str(path)) as file:
+            for number in range(file.scan_count):
+                yield cloud_from_columns(path, _read_scan(path, file, number))
+
+    return Pieces(points, BYTES_PER_NUMBER * len(layouts.pop()), read_pieces)
+
+
+def _check_room(path: Path, number: int, points: int) -> int:
+    """Refuse a scan that claims more points than the file could hold."""
     if points > POINTS_PER_BYTE * path.stat().st_size:
         found = f"{path.stat().st_size} bytes"
         raise InputError(f"{path}, scan {number}", expected=f"room for {points} points", found=found)
+    return points
+
+
+def _read_scan(path: Path, file: Any, number: int) -> dict[str, Array]:
+    _check_room(path, number, file.get_header(number).point_count)
     read = file.read_scan(number, intensity=True, colors=True, ignore_missing_fields=True)  # the valid points alone
     columns = {NAMES[name]: values for name, values in read.items() if name in NAMES}
     further, valid = _further_columns_and_validity(path, file, number)

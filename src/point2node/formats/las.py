@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -10,10 +12,11 @@ import numpy as np
 
 from point2node.core.errors import InputError
 from point2node.core.memory import check_unpacked
-from point2node.core.point_cloud import PointCloud
+from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, plain_name
 from point2node.formats.las_header import COLOURS, LasOrigin, dimensions_from_cloud, fill, make_header, unit_of
 from point2node.formats.libraries import damage_reported, import_library
+from point2node.formats.pieces import POINTS_AT_ONCE, Pieces, check_alike
 
 PIECE = 1 << 26  # bytes decompressed at once: memory grows with what the file holds, not with what it claims
 RECORD, EXTENDED_RECORD = 54, 60  # bytes before the contents of a VLR and an EVLR
@@ -26,6 +29,35 @@ def read(path: Path) -> PointCloud:
     The header with its scales, offsets, CRS and other records goes to ``origin``, as do colours of 16 bits. A CRS in
     feet or metres also gives the cloud's ``unit``.
     """
+    with _opened(path) as (laspy, reader):
+        header = reader.header
+        if header.are_points_compressed and header.point_count:
+            check_unpacked(path, header.point_count * header.point_format.size)
+        found = [piece.array for piece in reader.chunk_iterator(max(1, PIECE // header.point_format.size))]
+        record = np.concatenate(found) if found else np.empty(0, header.point_format.dtype())
+        _check_read(path, header, len(record))
+        return _cloud(path, laspy, header, record)
+
+
+def pieces(path: Path) -> Pieces | None:
+    """The points piece by piece; a LAZ file is decompressed anew each time."""
+    with _opened(path) as (_, reader):
+        points, row = reader.header.point_count, reader.header.point_format.size
+
+    def read_pieces() -> Iterator[PointCloud]:
+        read = 0
+        with _opened(path) as (laspy, reader):
+            for piece in reader.chunk_iterator(POINTS_AT_ONCE):
+                read += len(piece.array)
+                yield _cloud(path, laspy, reader.header, piece.array)
+            _check_read(path, reader.header, read)
+
+    return Pieces(points, row, read_pieces)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
+    """laspy, and its reader of a file whose header was checked."""
     laspy = import_library(path, "laspy", "las")
     _check_records(path)
     decoder = laspy.LazBackend.Lazrs  # on one thread: the parallel one crashes the process on some damaged files
@@ -39,24 +71,27 @@ def read(path: Path) -> PointCloud:
         _check_scales(path, header)
         if header.are_points_compressed and header.point_count:
             check_chunks(path, header, import_library(path, "lazrs", "las"))
-            check_unpacked(path, header.point_count * header.point_format.size)
         _check_count(path, header)
-        pieces = [piece.array for piece in reader.chunk_iterator(max(1, PIECE // header.point_format.size))]
-        record = np.concatenate(pieces) if pieces else np.empty(0, header.point_format.dtype())
-        points = laspy.ScaleAwarePointRecord(record, header.point_format, header.scales, header.offsets)
-        names = [name for name in header.point_format.dimension_names if name not in ("X", "Y", "Z")]
-        columns = {name: np.array(points[name]) for name in ("x", "y", "z", *names)}
-        extra = {plain_name(name) for name in header.point_format.extra_dimension_names}
-        unit = unit_of(header)
-    if len(record) != header.point_count:
-        raise InputError(path, expected=f"{header.point_count} points", found=str(len(record)))
+        yield laspy, reader
+
+
+def _cloud(path: Path, laspy: Any, header: Any, record: Array) -> PointCloud:
+    points = laspy.ScaleAwarePointRecord(record, header.point_format, header.scales, header.offsets)
+    names = [name for name in header.point_format.dimension_names if name not in ("X", "Y", "Z")]
+    columns = {name: np.array(points[name]) for name in ("x", "y", "z", *names)}
+    extra = {plain_name(name) for name in header.point_format.extra_dimension_names}
     deep = set(COLOURS) <= set(columns) and not extra & set(COLOURS)  # the format's own 16 bits, no extra dimensions
     colours = np.stack([columns[name] for name in COLOURS], axis=1) if deep else None
     if "label" not in extra:
         columns["label"] = columns["classification"]
     if "intensity" in extra:
         del columns["intensity"]  # the extra one is there because this one could not hold the values
-    return cloud_from_columns(path, columns, unit=unit, origin=LasOrigin(header, colours))
+    return cloud_from_columns(path, columns, unit=unit_of(header), origin=LasOrigin(header, colours))
+
+
+def _check_read(path: Path, header: Any, points: int) -> None:
+    if points != header.point_count:
+        raise InputError(path, expected=f"{header.point_count} points", found=str(points))
 
 
 def _check_records(path: Path) -> None:
@@ -97,12 +132,26 @@ def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
 
     Fields that the point format does not have become extra dimensions. Faces have no place in LAS.
     """
+    write_pieces(path, [cloud], len(cloud), stream)
+
+
+def write_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
+    """The same of points that come in pieces: of a file that was LAS, too, whose header says how they are coded."""
     laspy = import_library(path, "laspy", "las")
-    dimensions = dimensions_from_cloud(path, cloud)
-    header = make_header(laspy, path, cloud, dimensions)
-    points = laspy.ScaleAwarePointRecord.zeros(len(cloud), header=header)
-    fill(path, points, cloud, dimensions)
-    laspy.LasData(header, points).write(stream, do_compress=path.suffix.lower() == ".laz")
+    with ExitStack() as stack:
+        writer, names = None, set[str]()
+        for piece in pieces:
+            dimensions = dimensions_from_cloud(path, piece)
+            if writer is None:
+                header, names = make_header(laspy, path, piece, dimensions), set(dimensions)
+                compress = path.suffix.lower() == ".laz"
+                writer = stack.enter_context(laspy.LasWriter(stream, header, do_compress=compress, closefd=False))
+            check_alike(path, sorted(names), sorted(dimensions))
+            record = laspy.ScaleAwarePointRecord.zeros(len(piece), header=writer.header)
+            fill(path, record, piece, dimensions)
+            writer.write_points(record)
+        if writer is not None and header.version.minor >= 4 and header.evlrs is not None:
+            writer.write_evlrs(header.evlrs)
 
 
 # The decoder takes memory for whatever sizes a file claims, and ends the whole process where there is not enough: no

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import struct
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -15,6 +16,7 @@ from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, columns_from_cloud, usual_type
 from point2node.formats.numbers import as_type, parse_rows
+from point2node.formats.pieces import Pieces, check_alike, mapped_rows
 
 PADDING = "_"  # the name of bytes that mean nothing
 KINDS = {"i": "I", "u": "U", "f": "F"}
@@ -32,10 +34,7 @@ class PcdOrigin:
 def read(path: Path) -> PointCloud:
     """Read every field; points without a position (NaN) are kept, so an organised cloud keeps its grid."""
     data = path.read_bytes()
-    header = read_header(path, data)
-    names = [field.name for field in header.fields if field.name != PADDING]
-    if len(set(names)) < len(names):
-        raise InputError(path, expected="fields of different names", found=" ".join(names))
+    header = _checked_header(path, data)
     body = data[header.size :]
     if header.storage == "ascii":
         columns = _read_text(path, header, body)
@@ -43,6 +42,35 @@ def read(path: Path) -> PointCloud:
         columns = _read_binary(path, header, body)
     else:
         columns = _read_compressed(path, header, body)
+    return _cloud(path, header, columns)
+
+
+def pieces(path: Path) -> Pieces | None:
+    """The points of a binary file piece by piece; None of one in text or compressed."""
+    with path.open("rb") as stream:
+        header = _checked_header(path, stream.read(LONGEST))
+    if header.storage != "binary":
+        return None
+    row = np.dtype((np.void, sum(field.size() for field in header.fields)))
+    _check_size(path, header, path.stat().st_size - header.size, row.itemsize * header.points())
+
+    def read_pieces() -> Iterator[PointCloud]:
+        for table in mapped_rows(path, row, header.points(), header.size):
+            part = replace(header, width=len(table), height=1)
+            yield _cloud(path, header, _read_binary(path, part, table.tobytes()))
+
+    return Pieces(header.points(), row.itemsize, read_pieces)
+
+
+def _checked_header(path: Path, data: bytes) -> Header:
+    header = read_header(path, data)
+    names = [field.name for field in header.fields if field.name != PADDING]
+    if len(set(names)) < len(names):
+        raise InputError(path, expected="fields of different names", found=" ".join(names))
+    return header
+
+
+def _cloud(path: Path, header: Header, columns: dict[str, Array]) -> PointCloud:
     columns = {name: values[:, 0] if values.shape[1] == 1 else values for name, values in columns.items()}
     for packed in ("rgb", "rgba"):
         if packed in columns and columns[packed].dtype.itemsize == 4 and columns[packed].ndim == 1:
@@ -120,32 +148,51 @@ def _unpack(packed: Array, name: str) -> dict[str, Array]:
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
     """Write binary: 8-byte coordinates, packed colours, every field in its own type. Faces have no place in PCD."""
+    write_pieces(path, [cloud], len(cloud), stream)
+
+
+def write_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
+    """The same of points that come in pieces."""
+    row: np.dtype[np.void] | None = None
+    for piece in pieces:
+        stored = _stored_columns(path, piece)
+        found = np.dtype([(name, v.dtype.newbyteorder("<"), v.shape[1:]) for name, v in stored.items()])
+        if row is None:
+            row = found
+            header = _header_entries(piece, stored, points)
+            stream.write("".join(f"{key} {value}\n" for key, value in header.items()).encode())
+        check_alike(path, row, found)
+        table = np.empty(len(piece), row)
+        for name, values in stored.items():
+            table[name] = values
+        stream.write(table.tobytes())
+
+
+def _stored_columns(path: Path, cloud: PointCloud) -> dict[str, Array]:
     columns = columns_from_cloud(path, cloud)
     if cloud.rgb is not None:
         red, green, blue = (columns.pop(name).astype(np.uint32) for name in ("red", "green", "blue"))
         columns["rgb"] = red << 16 | green << 8 | blue
     if cloud.normals is not None:
         columns |= {f"normal_{axis}": columns.pop(f"n{axis}") for axis in "xyz"}
-    stored = {name: usual_type(values) for name, values in columns.items()}
-    origin = cloud.origin if isinstance(cloud.origin, PcdOrigin) else PcdOrigin(len(cloud), 1, " ".join(NO_VIEWPOINT))
-    organised = origin.width * origin.height == len(cloud)
-    header = {
+    return {name: usual_type(values) for name, values in columns.items()}
+
+
+def _header_entries(cloud: PointCloud, stored: dict[str, Array], points: int) -> dict[str, str]:
+    origin = cloud.origin if isinstance(cloud.origin, PcdOrigin) else PcdOrigin(points, 1, " ".join(NO_VIEWPOINT))
+    organised = origin.width * origin.height == points
+    return {
         "VERSION": "0.7",
         "FIELDS": " ".join(stored),
         "SIZE": " ".join(str(values.dtype.itemsize) for values in stored.values()),
         "TYPE": " ".join(KINDS[values.dtype.kind] for values in stored.values()),
         "COUNT": " ".join(str(1 if values.ndim == 1 else values.shape[1]) for values in stored.values()),
-        "WIDTH": str(origin.width if organised else len(cloud)),
+        "WIDTH": str(origin.width if organised else points),
         "HEIGHT": str(origin.height if organised else 1),
         "VIEWPOINT": origin.viewpoint,
-        "POINTS": str(len(cloud)),
+        "POINTS": str(points),
         "DATA": "binary",
     }
-    stream.write("".join(f"{key} {value}\n" for key, value in header.items()).encode())
-    table = np.empty(len(cloud), [(name, v.dtype.newbyteorder("<"), v.shape[1:]) for name, v in stored.items()])
-    for name, values in stored.items():
-        table[name] = values
-    stream.write(table.tobytes())
 
 
 STORAGES = ("ascii", "binary", "binary_compressed")

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import struct
 import sys
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -14,6 +16,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, columns_from_cloud, narrow, usual_type
 from point2node.formats.numbers import NumberRows, as_type, parse_rows
+from point2node.formats.pieces import Pieces, check_alike, mapped_rows
 from point2node.formats.ply_header import CORNERS, Element, Header, read_header, truncated
 from point2node.formats.triangles import fan, split_polygons
 
@@ -21,6 +24,7 @@ TYPE_NAMES = {
     "i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint",
     "f4": "float", "f8": "double",
 }  # fmt: skip
+LONGEST_HEADER = 1 << 20  # bytes
 OWN_REMARK = "comment written by point2node"
 
 
@@ -34,16 +38,43 @@ class PlyOrigin:
 def read(path: Path) -> PointCloud:
     """Read the vertices and, as triangles, the faces; other elements are stepped over."""
     data = path.read_bytes()
+    header = _checked_header(path, data)
+    body = data[header.size :]
+    columns, faces = read_text(path, header, body) if not header.byte_order else read_binary(path, header, body)
+    triangles = None if faces is None else fan(path, *faces, len(columns["x"]))
+    return cloud_from_columns(path, columns, faces=triangles, origin=PlyOrigin(header.remarks))
+
+
+def pieces(path: Path) -> Pieces | None:
+    """The vertices of a binary file piece by piece; None where there are faces, or lists before the vertices."""
+    with path.open("rb") as stream:
+        header = _checked_header(path, stream.read(LONGEST_HEADER))
+    sizes = {one.name: sum(np.dtype(prop.type).itemsize for prop in one.properties) for one in header.elements}
+    before = list(takewhile(lambda element: element.name != "vertex", header.elements))
+    vertices = header.elements[len(before)]
+    if not header.byte_order or any(one.has_lists() for one in before) or "face" in sizes:
+        return None
+    row = np.dtype([(prop.name, header.byte_order + prop.type) for prop in vertices.properties])
+    start = header.size + sum(sizes[one.name] * one.count for one in before)
+    if start + row.itemsize * vertices.count > path.stat().st_size:
+        raise truncated(path, vertices)
+
+    def read_pieces() -> Iterator[PointCloud]:
+        for table in mapped_rows(path, row, vertices.count, start):
+            columns = {name: table[name].astype(row[name].newbyteorder("=")) for name in row.names or ()}
+            yield cloud_from_columns(path, columns, origin=PlyOrigin(header.remarks))
+
+    return Pieces(vertices.count, row.itemsize, read_pieces)
+
+
+def _checked_header(path: Path, data: bytes) -> Header:
     header = read_header(path, data)
     names = [element.name for element in header.elements]
     if names.count("vertex") != 1 or names.count("face") > 1:
         raise InputError(path, expected="one element 'vertex' and at most one 'face'", found=", ".join(names) or "none")
     for element in header.elements:
         _check(path, element)
-    body = data[header.size :]
-    columns, faces = read_text(path, header, body) if not header.byte_order else read_binary(path, header, body)
-    triangles = None if faces is None else fan(path, *faces, len(columns["x"]))
-    return cloud_from_columns(path, columns, faces=triangles, origin=PlyOrigin(header.remarks))
+    return header
 
 
 def _check(path: Path, element: Element) -> None:
@@ -62,23 +93,38 @@ def _check(path: Path, element: Element) -> None:
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
     """Write little-endian binary: double coordinates, every field in its own type, the faces."""
-    columns = narrow(path, columns_from_cloud(path, cloud))
-    columns = {name: _storable(path, name, values) for name, values in columns.items()}
-    remarks = cloud.origin.remarks if isinstance(cloud.origin, PlyOrigin) else ()
-    lines = ["ply", "format binary_little_endian 1.0", *dict.fromkeys((*remarks, OWN_REMARK))]
-    lines += [f"element vertex {len(cloud)}"]
-    lines += [f"property {TYPE_NAMES[values.dtype.str[1:]]} {name}" for name, values in columns.items()]
-    table = np.empty(len(cloud), [(name, values.dtype.newbyteorder("<")) for name, values in columns.items()])
-    for name, values in columns.items():
-        table[name] = values
-    if cloud.faces is not None:
-        lines += [f"element face {len(cloud.faces)}", "property list uchar int vertex_indices"]
-    stream.write(("\n".join([*lines, "end_header"]) + "\n").encode())
-    stream.write(table.tobytes())
+    write_pieces(path, [cloud], len(cloud), stream)
     if cloud.faces is not None:
         faces = np.empty(len(cloud.faces), [("length", "u1"), ("corners", "<i4", (3,))])
         faces["length"], faces["corners"] = 3, cloud.faces
         stream.write(faces.tobytes())
+
+
+def write_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
+    """The same of points that come in pieces, without their faces."""
+    layout: list[tuple[str, Any]] | None = None
+    for piece in pieces:
+        columns = narrow(path, columns_from_cloud(path, piece))
+        columns = {name: _storable(path, name, values) for name, values in columns.items()}
+        found = [(name, values.dtype.newbyteorder("<")) for name, values in columns.items()]
+        if layout is None:
+            layout = found
+            stream.write(("\n".join(_header_lines(piece, layout, points)) + "\n").encode())
+        check_alike(path, layout, found)
+        table = np.empty(len(piece), layout)
+        for name, values in columns.items():
+            table[name] = values
+        stream.write(table.tobytes())
+
+
+def _header_lines(cloud: PointCloud, layout: list[tuple[str, Any]], points: int) -> list[str]:
+    remarks = cloud.origin.remarks if isinstance(cloud.origin, PlyOrigin) else ()
+    lines = ["ply", "format binary_little_endian 1.0", *dict.fromkeys((*remarks, OWN_REMARK))]
+    lines += [f"element vertex {points}"]
+    lines += [f"property {TYPE_NAMES[dtype.str[1:]]} {name}" for name, dtype in layout]
+    if cloud.faces is not None:
+        lines += [f"element face {len(cloud.faces)}", "property list uchar int vertex_indices"]
+    return [*lines, "end_header"]
 
 
 def _storable(path: Path, name: str, values: Array) -> Array:

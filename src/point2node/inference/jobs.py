@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
@@ -20,8 +20,23 @@ from point2node.data.label_sidecar import UNFINISHED, sidecar_name
 from point2node.data.remote import Place, RemotePath
 from point2node.formats import read
 from point2node.formats.las_header import LasOrigin, coding_scale
-from point2node.inference.labelled import FALLBACK, LabelledCloud, encode_note, write_labelled
+from point2node.inference.labelled import (
+    FALLBACK,
+    LabelledCloud,
+    Written,
+    encode_note,
+    write_labelled,
+    write_labelled_pieces,
+)
 from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.large_scans import (
+    FINER,
+    LargeScan,
+    check_rules,
+    pieces_if_large,
+    sample_pieces,
+    survey,
+)
 from point2node.inference.output_rules import OutputRules
 from point2node.inference.scan_check import InputCard, apply_fixes, examine_cloud, settle_scale
 from point2node.inference.scans import Job
@@ -130,20 +145,32 @@ class LookedAt:
     """A scan that was read and examined."""
 
     cloud: PointCloud
+    """Its points; of one that is larger than memory, the mean points of its cubes."""
     card: InputCard
     options: Options
     """Those given, with the scan's unit and with what was fixed."""
     fixes: tuple[str, ...]
     """What was done to them."""
+    large: LargeScan | None = None
+    """The scan itself, where it is larger than memory."""
 
 
-def look_at(job: Job, labeller: SceneLabeller, options: Options, auto: bool) -> LookedAt:
+def look_at(job: Job, labeller: SceneLabeller, options: Options, auto: bool, say: Callable[[str], None]) -> LookedAt:
     """Read the scan and examine it; with ``auto``, fix what is obvious."""
     assert isinstance(job.scan, Path)
-    with memory_limited(options.memory):
-        cloud = read(job.scan)
     name = str(job.scan)
-    options, why = settle_scale(cloud, labeller, options)
+    pieces = pieces_if_large(job.scan, labeller.cube(options), options.memory)
+    if pieces is None:
+        with memory_limited(options.memory):
+            cloud = read(job.scan)
+        options, why = settle_scale(cloud, labeller, options)
+        large = None
+    else:
+        say(f"{name}: {pieces.points:,} points are more than fit into memory: they are read in pieces, twice")
+        options, why = settle_scale(sample_pieces(pieces), labeller, options)
+        side = labeller.cube(options) / FINER / (options.scale or 1.0)
+        large = LargeScan(pieces, survey(pieces, side, name, options.memory))
+        cloud = large.cubes.cloud
     card = examine_cloud(cloud, labeller, options, name)
     fixes = [why] if why else []
     while auto:
@@ -153,7 +180,10 @@ def look_at(job: Job, labeller: SceneLabeller, options: Options, auto: bool) -> 
         fixes += more
         card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
         auto = len(fixes) < MOST_FIXES
-    return LookedAt(cloud, card, options, tuple(fixes))
+    if large is not None:
+        points = large.pieces.points
+        card = replace(card, points=points, spacing=card.spacing * (len(cloud) / points) ** 0.5)
+    return LookedAt(cloud, card, options, tuple(fixes), large)
 
 
 def label_scan(
@@ -163,16 +193,25 @@ def label_scan(
     request: Request,
     report: Report,
     rules: OutputRules | None = None,
-) -> tuple[Path, LabelledCloud]:
-    """Label the scan and write the result, by the rules if any; returns the file it is in."""
+) -> tuple[Written, LabelledCloud]:
+    """Label the scan and write the result, by the rules if any; returns what was written, and what to draw of it."""
     assert isinstance(job.target, Path)
+    if scan.large is not None:
+        check_rules(rules, str(job.scan))
     if rules is not None:
         rules.check(scan.cloud, scan.options.up, str(job.scan))
     labelled = labeller.label(scan.cloud, scan.options, report, job.name)
+    make_folder(job.target.parent)
+    note = {"request": _as_note(request)}
+    if scan.large is not None:
+        labelled = scan.large.describe(labelled)
+        pieces = scan.large.spread(labelled, rules)
+        shown = labelled if rules is None else rules.apply(labelled)
+        return write_labelled_pieces(job.target, pieces, scan.large.pieces.points, shown, note), shown
     if rules is not None:
         labelled = rules.apply(labelled)
-    make_folder(job.target.parent)
-    return write_labelled(job.target, labelled, {"request": _as_note(request)}), labelled
+    target = write_labelled(job.target, labelled, note)
+    return Written(target, len(labelled), labelled.counts), labelled
 
 
 @contextmanager

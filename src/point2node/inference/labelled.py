@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
@@ -18,7 +20,7 @@ from point2node.core.point_cloud import PointCloud
 from point2node.core.words import as_text
 from point2node.core.writing import replacing
 from point2node.data.label_sidecar import UNFINISHED, LabelSidecar, sidecar_path
-from point2node.formats import WRITABLE, encode, read
+from point2node.formats import WRITABLE, WRITABLE_IN_PIECES, encode, encode_pieces, read
 from point2node.formats.las_header import FIRST_WITH_WIDE_CLASSES, LasOrigin
 from point2node.formats.text import written_digits
 from point2node.formats.text_layout import TextOrigin, append_columns, names_beside
@@ -73,15 +75,19 @@ class LabelledCloud:
             places[self.labels == one.value] = place
         return places
 
-    def as_cloud(self) -> PointCloud:
-        """The cloud with the labels as its own; what it called label, confidence or entropy gets ``_input`` behind."""
+    def as_cloud(self, *, keep_labels: bool = False) -> PointCloud:
+        """The cloud with the labels as its own; what it called label, confidence or entropy gets ``_input`` behind.
+
+        Labels that it had are kept if its ``classification`` does not say the same, or if asked for.
+        """
         fields = dict(self.cloud.fields)
         for name in ("classification", "confidence", "entropy"):
             if name in fields:
                 fields.setdefault(f"{name}_input", fields[name])
                 fields.pop(name)
         labels, classification = self.cloud.labels, self.cloud.fields.get("classification")
-        if labels is not None and (classification is None or not np.array_equal(labels, classification)):
+        differ = labels is not None and (classification is None or not np.array_equal(labels, classification))
+        if labels is not None and (keep_labels or differ):
             fields.setdefault("label_input", labels)
         fields |= {"confidence": self.confidence, "entropy": self.entropy}
         return self.cloud.with_(labels=self.labels, fields=fields)
@@ -124,6 +130,49 @@ def write_labelled(path: Path, labelled: LabelledCloud, further: dict[str, Any] 
         _write_note(target, UNFINISHED)
     _write_note(target, note)
     return target
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was written of a labelled scan."""
+
+    target: Path
+    points: int
+    counts: dict[str, int]
+    """How many points each class has."""
+
+
+def write_labelled_pieces(
+    path: Path, pieces: Iterable[LabelledCloud], points: int, labelled: LabelledCloud, further: dict[str, Any]
+) -> Written:
+    """The same of ``points`` points that come in pieces; ``labelled`` are the few that stand for all of them.
+
+    They are in ``path``, or in a PLY beside it where that format cannot hold them, or not be written in pieces.
+    """
+    suffix = path.suffix.lower()
+    holds = suffix in WRITABLE_IN_PIECES and _holds_labels(suffix, labelled)
+    if suffix in (".las", ".laz") and labelled.protocol["points_without_position"]:
+        holds = False
+    target = path if holds else path.with_suffix(FALLBACK)
+    counts: Counter[int] = Counter()
+    classes = {one.value: one for one in labelled.classes}
+
+    def counted() -> Iterator[PointCloud]:
+        for piece in pieces:
+            classes.update((one.value, one) for one in piece.classes)
+            values, numbers = np.unique(piece.labels, return_counts=True)
+            counts.update(dict(zip(values.tolist(), numbers.tolist(), strict=True)))
+            yield piece.as_cloud(keep_labels=True)
+
+    with replacing(target) as stream:
+        encode_pieces(target, counted(), points, stream)
+        _write_note(target, UNFINISHED)
+    named = {one.name: counts[one.value] for one in classes.values()}
+    described = describe(labelled).model_copy(
+        update={"points": points, "counts": named, "classes": tuple(classes.values())}
+    )
+    _write_note(target, described.model_dump(mode="json") | further)
+    return Written(target, points, named)
 
 
 def _write_note(target: Path, note: dict[str, Any]) -> None:
