@@ -39,6 +39,9 @@ def main() -> None:
     parser.add_argument(
         "--store", type=Path, help="real_rooms: a prepared store of generated rooms, scored next to them"
     )
+    parser.add_argument(
+        "--in-pieces", action="store_true", help="real_rooms: label rooms as scans are that are larger than memory"
+    )
     parser.add_argument("--smooth", action=argparse.BooleanOptionalAction, help="real_rooms: as for predict")
     parser.add_argument(
         "--minutes", type=float, help="adapt: train this long for each scanner kind; not at all if not given"
@@ -55,7 +58,8 @@ def main() -> None:
         table = import_module(f"experiments.{given.table}")
         if given.table == "real_rooms":
             options = Options(votes=given.votes, thin=given.thin, smooth=given.smooth, quality=given.quality)
-            table.make_table(given.weights, given.real, given.pictures, options, given.store)
+            where = given.weights, given.real, given.pictures
+            table.make_table(*where, options, given.store, in_pieces=given.in_pieces)
         elif given.table == "features":
             table.make_table(given.real)
         elif given.table == "clicks":

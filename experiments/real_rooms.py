@@ -4,7 +4,8 @@
 below: ``panoramic/test/*.npz``, ``handheld/test/*.ply``, coloured or not. Rooms are labelled as users' scans are, by
 ``point2node predict`` without options, unless some are given. All scores of a kind come from one confusion matrix of
 all its points. "Groups" is how often the network was asked: the cost, on any machine. With ``--store`` the rooms of a
-prepared store are a further kind, called generated.
+prepared store are a further kind, called generated; with ``--in-pieces`` rooms are labelled as scans are that do not
+fit into memory.
 
 "mIoU, eleven" leaves out board and clutter, as the literature on training with synthetic rooms does: points that are
 truly of these two are not counted; a point of another class that is labelled as one of them is wrong. It is the mean
@@ -29,13 +30,16 @@ from experiments import running
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
+from point2node.core.words import Report, unreported
 from point2node.data.own_files import find_own_files
 from point2node.data.store import open_store
 from point2node.evaluation.evaluate import without_nan
 from point2node.evaluation.metrics import Calibration, Counts, Labels, Scores, count_confusion, score
+from point2node.formats import Pieces
 from point2node.inference.jobs import checksum_of
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options, SceneLabeller
+from point2node.inference.large_scans import FINER, LargeScan, survey
 from point2node.show.qualitative_grid import GridRow, draw_grid
 from point2node.weights.trained import load_trained
 
@@ -71,16 +75,37 @@ class Kind:
         }
 
 
+class InPieces(SceneLabeller):
+    """Labels a cloud as ``predict`` labels a file that is larger than memory."""
+
+    def label(
+        self,
+        cloud: PointCloud,
+        options: Options | None = None,
+        report: Report = unreported,
+        name: str = "cloud",
+    ) -> LabelledCloud:
+        """Label the cloud's cubes, and each point as its cube."""
+        options = options or Options()
+        pieces = Pieces(len(cloud), 0, lambda: iter([cloud]))
+        side = self.cube(options) / FINER / options.scale_of(cloud)
+        large = LargeScan(pieces, survey(pieces, side, name, None))
+        labelled = super().label(large.cubes.cloud, options, report, name)
+        return next(large.spread(large.describe(labelled), None))
+
+
 def make_table(
     weights: str,
     real: Path,
     pictures: Path,
     options: Options | None = None,
     store: Path | None = None,
-    split: str = "test",
+    *,
+    in_pieces: bool = False,
 ) -> None:
-    """Label every room of the split, score, draw, and put the figures next to those of other weights."""
-    labeller = SceneLabeller(load_trained(weights))
+    """Label every room of the split "test", score, draw, and put the figures next to those of other weights."""
+    labeller = (InPieces if in_pieces else SceneLabeller)(load_trained(weights))
+    split = "test"
     names = [one.name for one in labeller.classes]
     protocol: dict[str, Any] = {}
 
@@ -300,7 +325,8 @@ def _named(result: dict[str, Any]) -> str:
     thin = f", {100 * protocol['thin']:g} cm" if protocol["thin"] else ""
     votes = f", {protocol['votes']} votes" if protocol["votes"] > 1 else ""
     often = f", {protocol['quality']}" if "quality" in protocol else votes
-    return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * protocol['smooth']}{thin}{often})"
+    pieces = ", in pieces" * ("cubes" in protocol)
+    return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * protocol['smooth']}{thin}{often}{pieces})"
 
 
 def percent(value: float | None) -> str:

@@ -85,6 +85,16 @@ def test_generated_rooms_are_scored_next_to_real_ones_and_groups_are_counted(rea
     assert ", fast)" in (results / "real_rooms.md").read_text()
 
 
+def test_rooms_can_be_labelled_as_scans_larger_than_memory_are(real, weights, tmp_path, results):
+    for in_pieces in (False, True):
+        real_rooms.make_table(str(weights), real, tmp_path / "pictures", Options(thin=0.1), in_pieces=in_pieces)
+    whole, pieces = json.loads((results / "real_rooms.json").read_text())["figures"]
+    assert pieces["protocol"]["cubes"] == 0.05
+    for kind in KINDS:
+        assert pieces["kinds"][kind]["points"] == whole["kinds"][kind]["points"]
+    assert ", in pieces)" in (results / "real_rooms.md").read_text()
+
+
 def test_labels_are_those_that_users_get(real, weights, tmp_path, results):
     real_rooms.make_table(str(weights), real, tmp_path / "pictures")
     (found,) = json.loads((results / "real_rooms.json").read_text())["figures"]
