@@ -303,6 +303,7 @@ def scheduler(tmp_path):
         process.wait()
 
 
+@pytest.mark.slow  # likewise
 def test_a_cluster_that_loses_workers_does_all_scans(scans, weights, scheduler):
     file, _, workers = scheduler
     words = ("predict", "scans", "--weights", weights, "--no-report")
@@ -321,6 +322,7 @@ def test_a_cluster_that_loses_workers_does_all_scans(scans, weights, scheduler):
     assert not differing(scans / "out", scans / "undisturbed")
 
 
+@pytest.mark.slow  # likewise
 def test_a_scheduler_that_dies_ends_the_command_in_one_line(scans, weights, scheduler):
     file, server, _ = scheduler
     words = ("predict", "scans", "--weights", weights, "--no-report", "--votes", "80")  # so that it takes a while
