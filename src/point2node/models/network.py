@@ -211,15 +211,17 @@ class Network(nn.Module, ABC):
 
     def macs(self, points: int) -> int:
         """Multiply-accumulates of one forward pass on a cloud of ``points`` points, from the papers' formulas."""
-        own = self._own_macs(points)
-        if self.correlation is None:
-            return own
         nodes = self.plan.sizes(points)[self.node_level]
-        return own + self.correlation.macs(nodes, self.graph[0])
+        correlation = 0 if self.correlation is None else self.correlation.macs(nodes, self.graph[0])
+        return self._body_macs(points) + correlation + self.head.macs(self._head_rows(nodes))
 
     @abstractmethod
-    def _own_macs(self, points: int) -> int:
-        """``macs`` without the correlation."""
+    def _body_macs(self, points: int) -> int:
+        """``macs`` without the correlation and the head."""
+
+    def _head_rows(self, nodes: int) -> int:
+        """How many vectors the head reads of a cloud with this many nodes."""
+        return nodes
 
     def penalty(self) -> Tensor | None:
         """What the last forward pass in training adds to the loss beside the logits' own, weighted; None for nothing.

@@ -3,9 +3,10 @@ import torch
 
 from point2node.geometry.pyramid import Search
 from point2node.kernels.switch import exportable
+from point2node.models.catalogue import create_model
 from point2node.models.layers import gather_nodes
 from point2node.models.reference import dgcnn
-from point2node.models.reference.dgcnn import DgcnnClassifier, DgcnnSegmenter, EdgeConv, feature_neighbours
+from point2node.models.reference.dgcnn import EdgeConv, feature_neighbours
 from tests.small_networks import random_input, small_peer
 
 
@@ -61,11 +62,11 @@ def test_macs_match_a_count_written_out_by_hand():
         + 512 * 256
         + 256 * 40
     )
-    assert DgcnnClassifier(40, 0).macs(1024) == by_hand
+    assert create_model("dgcnn", preset="modelnet40").macs(1024) == by_hand
 
 
 def test_a_point_is_labelled_from_its_three_features_beside_the_clouds():
-    assert DgcnnSegmenter(13, 3).head.hidden[0].linear.in_features == 1024 + 3 * 64
+    assert create_model("dgcnn", preset="s3dis").head.hidden[0].linear.in_features == 1024 + 3 * 64
 
 
 def naive(nodes, k):

@@ -1,6 +1,7 @@
 import torch
 
-from point2node.models.reference.kcnet import SIGMA, K, KcNetClassifier, KernelCorrelation
+from point2node.models.catalogue import create_model
+from point2node.models.reference.kcnet import SIGMA, K, KernelCorrelation
 from tests.small_networks import random_input
 
 
@@ -22,7 +23,7 @@ def test_a_kernel_answers_most_to_its_own_points():
 
 def test_the_second_layer_is_pooled_over_each_point_and_its_neighbours():
     torch.manual_seed(0)
-    model = KcNetClassifier(5, 0).double().eval()
+    model = create_model("kcnet", preset="modelnet40").double().eval()
     _, pyramid = random_input(model, clouds=1)
     _, _, second, _, fourth, joined = model._local(None, pyramid)
     around = second[0, pyramid.encoder[0][0, 7]]
@@ -34,4 +35,4 @@ def test_macs_match_a_count_written_out_by_hand():
     points = 100
     layers = 35 * 64 + 64 * 64 + 64 * 64 + 64 * 128 + 192 * 1024
     by_hand = points * (16 * 32 * 16 * 3 + layers) + 1024 * 512 + 512 * 256 + 256 * 40
-    assert KcNetClassifier(40, 0).macs(points) == by_hand
+    assert create_model("kcnet", preset="modelnet40").macs(points) == by_hand

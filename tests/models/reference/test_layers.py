@@ -3,7 +3,7 @@ import torch
 from torch.nn import functional as F
 
 from point2node.models.layers import count_parameters
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features, spread_maximum
 
 
 @pytest.mark.parametrize(("slope", "activation"), [(0.0, F.relu), (0.2, lambda z: F.leaky_relu(z, 0.2))])
@@ -26,3 +26,8 @@ def test_features_follow_the_coordinates():
     xyz, features = torch.zeros(1, 2, 3), torch.ones(1, 2, 2)
     assert join_features(xyz, features)[0, 0].tolist() == [0, 0, 0, 1, 1]
     assert join_features(xyz, None) is xyz
+
+
+def test_every_point_of_a_cloud_is_given_its_maximum():
+    x = torch.tensor([[[1.0, 5.0], [3.0, 2.0]], [[0.0, 0.0], [-1.0, 4.0]]])
+    assert spread_maximum(x).tolist() == [[[3, 5], [3, 5]], [[0, 4], [0, 4]]]

@@ -1,12 +1,8 @@
 import pytest
 import torch
 
-from point2node.models.reference.pointnet import (
-    AlignmentNetwork,
-    PointNetClassifier,
-    PointNetSegmenter,
-    distance_from_orthogonal,
-)
+from point2node.models.catalogue import create_model
+from point2node.models.reference.pointnet import AlignmentNetwork, distance_from_orthogonal
 from tests.small_networks import random_input, small_peer
 
 
@@ -34,7 +30,7 @@ def test_the_penalty_of_a_training_pass_can_be_had_once_and_teaches_the_feature_
 
 
 def test_a_fresh_network_pays_no_penalty():
-    model = PointNetClassifier(5, 0).double().train()
+    model = create_model("pointnet", preset="modelnet40").double().train()
     model(*random_input(model))
     assert model.penalty().item() == 0
 
@@ -52,8 +48,8 @@ def test_macs_of_the_alignment_match_a_count_written_out_by_hand():
 
 
 def test_macs_of_the_classifier_are_near_the_440_million_of_the_paper():
-    assert PointNetClassifier(40, 0).macs(1024) == pytest.approx(440e6, rel=0.02)
+    assert create_model("pointnet", preset="modelnet40").macs(1024) == pytest.approx(440e6, rel=0.02)
 
 
 def test_a_point_is_labelled_from_its_64_features_beside_the_clouds_1024():
-    assert PointNetSegmenter(13, 3).head.hidden[0].linear.in_features == 64 + 1024
+    assert create_model("pointnet", preset="s3dis").head.hidden[0].linear.in_features == 64 + 1024

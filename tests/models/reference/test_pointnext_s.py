@@ -1,7 +1,7 @@
 import torch
 
 from point2node.models.catalogue import create_model
-from point2node.models.reference.pointnext_s import PointNextClassifier, ResidualAbstraction
+from point2node.models.reference.pointnext_s import ResidualAbstraction
 from tests.small_networks import leave_start
 
 
@@ -24,4 +24,4 @@ def test_a_centre_keeps_its_own_features_by_the_shortcut():
 
 def test_macs_of_the_classifier_are_the_published_0_81_billion():
     with torch.device("meta"):
-        assert round(PointNextClassifier(1024, 40, 0).macs(1024) / 1e9, 2) == 0.81
+        assert round(create_model("pointnext_s", preset="modelnet40").macs(1024) / 1e9, 2) == 0.81

@@ -53,9 +53,8 @@ class Point2Node(Network):
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         return self.feature_extraction(features, pyramid)
 
-    def _own_macs(self, points: int) -> int:
-        nodes = self.plan.sizes(points)[self.node_level]
-        return self.feature_extraction.macs(points) + self.head.macs(nodes)
+    def _body_macs(self, points: int) -> int:
+        return self.feature_extraction.macs(points)
 
 
 class Point2NodeSegmenter(Point2Node):

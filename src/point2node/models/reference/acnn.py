@@ -9,8 +9,8 @@ import torch
 from torch import Tensor
 
 from point2node.models.layers import Layers, gather_nodes
-from point2node.models.reference.hierarchy import Abstraction, Hierarchy
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.hierarchy import Abstraction, Hierarchy, join_grouped
+from point2node.models.reference.layers import Mlp, NormalisedDense
 from point2node.models.reference.pointnet2_ssg import PROPAGATION, build_with_layers
 from point2node.models.sizes import Size
 
@@ -126,9 +126,7 @@ class AnnularAbstraction(Abstraction):
         in_channels: C_in, width of the source points' features; 0 for none.
 
     Shapes:
-        - queries: (B, P, 3), the centres
-        - points: (B, M, 3), the source points
-        - features: (B, M, C_in) of the source points, or None
+        - queries, points, features: see ``Abstraction``
         - neighbours: (B, P, K), numbers of source points in the order of their distances
         - result: (B, P, C), C the sum of the rings' last widths
     """
@@ -150,8 +148,8 @@ class AnnularAbstraction(Abstraction):
         for ring, convolutions in zip(self.rings, self.around, strict=True):
             places = choose_ring(squares, ring)
             places = places.gather(-1, order_around(_take(offsets, places), normals))
-            grouped = None if features is None else gather_nodes(features, neighbours.gather(-1, places))
-            results.append(convolutions(join_features(_take(offsets, places), grouped)).max(dim=2).values)
+            group = join_grouped(_take(offsets, places), features, neighbours.gather(-1, places))
+            results.append(convolutions(group).max(dim=2).values)
         return torch.cat(results, dim=-1)
 
     def macs(self, queries: int) -> int:
@@ -165,16 +163,11 @@ def _take(offsets: Tensor, places: Tensor) -> Tensor:
     return offsets.gather(2, places[..., None].expand(-1, -1, -1, 3))
 
 
-def stack(table: Sequence[Rings], in_channels: int) -> list[AnnularAbstraction]:
-    """The layers of a table, each fed by the one before."""
-    layers: list[AnnularAbstraction] = []
-    for row in table:
-        layers.append(AnnularAbstraction(row.rings, in_channels))
-        in_channels = layers[-1].out_channels
-    return layers
-
-
 def build_acnn(size: Size) -> Hierarchy:
     """A-CNN for the task, points, classes and features of a size."""
+
+    def make(row: Rings, in_channels: int) -> AnnularAbstraction:
+        return AnnularAbstraction(row.rings, in_channels)
+
     rows = CLASSIFIER if size.task == "classification" else SEGMENTER
-    return build_with_layers(size, rows, stack, PROPAGATION[1:], dropout=0.6)
+    return build_with_layers(size, rows, make, PROPAGATION[1:], dropout=0.6)

@@ -12,7 +12,8 @@ from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
 from point2node.kernels.switch import in_one_piece
 from point2node.models.layers import Head, Layers, gather_nodes
 from point2node.models.network import Network
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features, spread_maximum
+from point2node.models.reference.network import Classifier, Segmenter
 from point2node.models.sizes import Size
 
 K = 20
@@ -101,90 +102,63 @@ class Dgcnn(Network):
             outputs.append(nodes)
         return torch.cat(outputs, dim=-1)
 
-    def _shared_macs(self, points: int) -> int:
-        """Multiply-accumulates of everything but the head; searching is not counted, as in every network here."""
+    def _body_macs(self, points: int) -> int:
+        """Searching is not counted, as in every network here."""
         return sum(edge_conv.macs(points) for edge_conv in self.edge_convs) + self.embedding.macs(points)
 
 
-class DgcnnSegmenter(Dgcnn):
-    """A label for every point: three EdgeConvs.
+class DgcnnSegmenter(Dgcnn, Segmenter):
+    """A label for every point, from its own features and those of the whole cloud.
 
     [DGCNN](https://arxiv.org/abs/1801.07829), for the outputs h of all EdgeConvs side by side:
 
         logits_i = head([max over j of embedding(h_j), h_i])
 
-    The authors' network for semantic segmentation, without the spatial transformer of their part segmentation.
-
-    Args:
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
+    The network for semantic segmentation, without the spatial transformer of their part segmentation.
 
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, N, classes)
     """
 
-    task = "segmentation"
-
-    def __init__(self, num_classes: int, in_features: int) -> None:
-        edge_convs = (64, 64), (64, 64), (64,)
-        head = Head(1024 + 3 * 64, (512, 256), (0.0, 0.3), num_classes, partial(NormalisedDense, slope=SLOPE))
-        super().__init__(edge_convs, in_features, head, head.last_in_channels)
-
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, 512), from each point's features beside the cloud's."""
         local = self._local(features, pyramid)
-        whole = self.embedding(local).max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
-        return self.head.lead(torch.cat([whole, local], dim=-1))
-
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
-        return self.head.finish(nodes)
-
-    def _own_macs(self, points: int) -> int:
-        return self._shared_macs(points) + self.head.macs(points)
+        return self.head.lead(torch.cat([spread_maximum(self.embedding(local)), local], dim=-1))
 
 
-class DgcnnClassifier(Dgcnn):
-    """One label for the whole cloud: four EdgeConvs.
+class DgcnnClassifier(Dgcnn, Classifier):
+    """One label for the whole cloud, from the maximum and the mean over all points.
 
     [DGCNN](https://arxiv.org/abs/1801.07829), Sec. 4.1 and Fig. 3, for the outputs h of all EdgeConvs side by side:
 
         logits = head([max over i of embedding(h_i), mean over i of embedding(h_i)])
-
-    Args:
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
 
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, classes)
     """
 
-    task = "classification"
-
-    def __init__(self, num_classes: int, in_features: int) -> None:
-        edge_convs = (64,), (64,), (128,), (256,)
-        head = Head(2 * 1024, (512, 256), (0.5, 0.5), num_classes, partial(NormalisedDense, slope=SLOPE))
-        super().__init__(edge_convs, in_features, head, 512)
-
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, 512), in front of the embedding that is pooled."""
         return self._local(features, pyramid)
 
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, classes)."""
+    def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
         embedded = self.embedding(nodes)
-        return self.head(torch.cat([embedded.max(dim=1).values, embedded.mean(dim=1)], dim=-1))
-
-    def _own_macs(self, points: int) -> int:
-        return self._shared_macs(points) + self.head.macs(1)
+        return torch.cat([embedded.max(dim=1).values, embedded.mean(dim=1)], dim=-1)
 
 
 def build_dgcnn(size: Size) -> Dgcnn:
-    """DGCNN for the task, classes and features of a size; it takes clouds of any number of points."""
-    network = DgcnnClassifier if size.task == "classification" else DgcnnSegmenter
-    return network(size.num_classes, size.in_features)
+    """DGCNN for the task, classes and features of a size; it takes clouds of any number of points.
+
+    Three EdgeConvs label points, four a cloud, as in the authors' networks.
+    """
+    layer = partial(NormalisedDense, slope=SLOPE)
+    if size.task == "classification":
+        head = Head(2 * 1024, (512, 256), (0.5, 0.5), size.num_classes, layer)
+        return DgcnnClassifier(((64,), (64,), (128,), (256,)), size.in_features, head, 512)
+    head = Head(1024 + 3 * 64, (512, 256), (0.0, 0.3), size.num_classes, layer)
+    return DgcnnSegmenter(((64, 64), (64, 64), (64,)), size.in_features, head, head.last_in_channels)
 
 
 CHUNK = 2**22

@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from point2node.core.errors import InputError
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
 from point2node.models.layers import Head, Layers, gather_nodes
-from point2node.models.network import Network
-from point2node.models.reference.hierarchy import FeaturePropagation, group_in_ball, level_sizes
+from point2node.models.reference.hierarchy import Propagation, group_in_ball, level_sizes, searches_back
 from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.network import Segmenter
 from point2node.models.sizes import Size
 
 POSITION, FEATURE, MERGED = (32, 16), (16, 16), (64,)
@@ -127,7 +127,7 @@ class AttentionLayer(nn.Module):
         return self.mlp.macs(points) + self.attention.macs(points * self.neighbours) + self.merge.macs(points)
 
 
-class GacNet(Network):
+class GacNet(Segmenter):
     """A label for every point: a pyramid of graphs with attention, pooling between them, and propagation back.
 
     In [GACNet] (CVPR 2019) one more attention, by position, input features and the logits ŷ themselves, refines them:
@@ -137,36 +137,27 @@ class GacNet(Network):
         logits = refined([ŷ, attention(ŷ)])
 
     Args:
-        points: the size of the clouds, of which the levels are shares.
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
+        size: the points of the clouds, of which the levels are shares, and their classes and features.
 
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, N, classes)
     """
 
-    task = "segmentation"
-
-    def __init__(self, points: int, num_classes: int, in_features: int) -> None:
+    def __init__(self, size: Size) -> None:
+        num_classes, in_features = size.num_classes, size.in_features
         head = Head(128, (128,), (0.5,), num_classes, NormalisedDense)
-        sizes = level_sizes([row.share for row in ROWS[1:]], points)
-        levels = range(len(ROWS))
+        sizes = level_sizes([row.share for row in ROWS[1:]], size.points)
         graphs = [Search(row.neighbours, 1, level, level) for level, row in enumerate(ROWS)]
         pooling = [Search(row.neighbours, 1, level, level + 1) for level, row in enumerate(ROWS[:-1])]
-        upwards = levels[:0:-1]
-        decoder = [Search(min(3, sizes[level - 1]), 1, level, level - 1) for level in upwards]
-        plan = PyramidPlan((None, *sizes), "farthest", encoder=(*graphs, *pooling), decoder=tuple(decoder))
-        super().__init__(plan, in_features, head, node_channels=128)
+        plan = PyramidPlan((None, *sizes), "farthest", encoder=(*graphs, *pooling), decoder=searches_back(sizes))
+        super().__init__(plan, in_features, head, node_channels=head.last_in_channels)
         self.layers: Layers[AttentionLayer] = Layers()
         channels = 1 + in_features
         for row in ROWS:
             self.layers.append(AttentionLayer(row, channels))
             channels = row.out_channels
-        self.propagation: Layers[FeaturePropagation] = Layers()
-        for level, widths in zip(upwards, PROPAGATION, strict=True):
-            self.propagation.append(FeaturePropagation(channels, ROWS[level - 1].out_channels, widths))
-            channels = widths[-1]
+        self.propagation = Propagation([row.out_channels for row in ROWS], PROPAGATION)
         self.refinement = GraphAttention(num_classes, 3 + in_features)
         self.refined = nn.Linear(num_classes + self.refinement.out_channels, num_classes)
 
@@ -175,39 +166,34 @@ class GacNet(Network):
         levels = pyramid.levels
         x = join_features(levels[0][..., 2:], features)
         graphs, pooling = pyramid.encoder[: len(ROWS)], pyramid.encoder[len(ROWS) :]
-        skips: list[Tensor] = []
+        of_level: list[Tensor] = []
         for level, (layer, graph) in enumerate(zip(self.layers, graphs, strict=True)):
             if level:
                 found, radius = pooling[level - 1], ROWS[level - 1].radius
                 found, _ = group_in_ball(levels[level], levels[level - 1], found, radius)
                 x = gather_nodes(x, found).max(dim=2).values
             x = layer(levels[level], x, graph)
-            skips.append(x)
-        for propagate, search, found in zip(self.propagation, self.plan.decoder, pyramid.decoder, strict=True):
-            x = propagate(levels[search.queries], levels[search.source], x, skips[search.queries], found)
-        return x
+            of_level.append(x)
+        return self.propagation(of_level, pyramid, self.plan)
 
     def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, classes)."""
-        logits = self.head(nodes)
+        logits = super()._label(nodes, features, pyramid)
         xyz = pyramid.levels[0]
         neighbours, _ = group_in_ball(xyz, xyz, pyramid.encoder[0], ROWS[0].radius)
         signal = join_features(xyz, features)
         edges = gather_nodes(signal, neighbours) - signal[:, :, None]
         return self.refined(torch.cat([logits, self.refinement(logits, edges, neighbours)], dim=-1))
 
-    def _own_macs(self, points: int) -> int:
-        sizes = self.plan.sizes(points)
-        total = sum(layer.macs(size) for layer, size in zip(self.layers, sizes, strict=True))
-        for propagate, search in zip(self.propagation, self.plan.decoder, strict=True):
-            total += propagate.macs(sizes[search.queries], search.neighbours)
+    def _body_macs(self, points: int) -> int:
+        layers = sum(layer.macs(size) for layer, size in zip(self.layers, self.plan.sizes(points), strict=True))
         refinement = self.refinement.macs(points * ROWS[0].neighbours)
         refinement += points * self.refined.in_features * self.refined.out_features
-        return total + self.head.macs(points) + refinement
+        return layers + self.propagation.macs(points, self.plan) + refinement
 
 
 def build_gacnet(size: Size) -> GacNet:
     """GACNet for the points, classes and features of a size, whose task must be segmentation."""
     if size.task != "segmentation":
         raise InputError("model", expected=f"one for {size.task}", found="'gacnet', whose paper labels points only")
-    return GacNet(size.points, size.num_classes, size.in_features)
+    return GacNet(size)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -11,7 +12,8 @@ from torch import Tensor, nn
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
 from point2node.models.layers import Head, Layers, gather_nodes
 from point2node.models.network import Network
-from point2node.models.reference.layers import Mlp
+from point2node.models.reference.layers import Mlp, join_features
+from point2node.models.reference.network import Classifier, Segmenter
 
 
 class Abstraction(nn.Module):
@@ -37,6 +39,19 @@ class Abstraction(nn.Module):
     @abstractmethod
     def macs(self, queries: int) -> int:
         """Multiply-accumulates for ``queries`` centres."""
+
+
+A = TypeVar("A", bound=Abstraction)
+R = TypeVar("R")
+
+
+def stack(make: Callable[[R, int], A], rows: Sequence[R], in_channels: int) -> list[A]:
+    """The abstractions of a table, each made from a row and the width of what the one before gives."""
+    layers: list[A] = []
+    for row in rows:
+        layers.append(make(row, in_channels))
+        in_channels = layers[-1].out_channels
+    return layers
 
 
 class FeaturePropagation(nn.Module):
@@ -77,6 +92,50 @@ class FeaturePropagation(nn.Module):
         return queries * neighbours * self.in_channels + self.mlp.macs(queries)
 
 
+class Propagation(Layers[FeaturePropagation]):
+    """The way back from the smallest level to all points.
+
+    [PointNet++](https://arxiv.org/abs/1706.02413), with F_l the features that a level has from the way down:
+
+        D_l = propagation_l(D_(l+1), F_l)
+
+    Args:
+        channels: C_l of every level's features, from the largest level down.
+        widths: FP(widths), from the smallest level up; C is the last of all.
+
+    Shapes:
+        - of_level: (B, P_l, C_l) for every level, from the largest down
+        - result: (B, N, C)
+    """
+
+    def __init__(self, channels: Sequence[int], widths: Sequence[Sequence[int]]) -> None:
+        super().__init__()
+        *skips, in_channels = channels
+        for skip, row in zip(reversed(skips), widths, strict=True):
+            self.append(FeaturePropagation(in_channels, skip, row))
+            in_channels = row[-1]
+
+    def forward(self, of_level: Sequence[Tensor | None], pyramid: Pyramid, plan: PyramidPlan) -> Tensor:
+        """The features of every level (B, P_l, C_l) → those of all points (B, N, C)."""
+        *skips, x = of_level
+        assert x is not None
+        for layer, search, found in zip(self, plan.decoder, pyramid.decoder, strict=True):
+            queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
+            x = layer(queries, points, x, skips[search.queries], found)
+        return x
+
+    def macs(self, points: int, plan: PyramidPlan) -> int:
+        """Multiply-accumulates for a cloud of ``points`` points."""
+        sizes = plan.sizes(points)
+        pairs = zip(self, plan.decoder, strict=True)
+        return sum(layer.macs(sizes[search.queries], search.neighbours) for layer, search in pairs)
+
+
+def searches_back(sizes: Sequence[int]) -> tuple[Search, ...]:
+    """What ``Propagation`` asks for: for each point the 3 nearest of the next smaller level, the smallest first."""
+    return tuple(Search(min(3, sizes[level - 1]), 1, level, level - 1) for level in range(len(sizes), 0, -1))
+
+
 def interpolate(queries: Tensor, points: Tensor, features: Tensor, neighbours: Tensor) -> Tensor:
     """f(x) = Σ wᵢ(x) fᵢ / Σ wᵢ(x) with wᵢ = 1 / d(x, xᵢ)² over the neighbours (PointNet++, Eq. 2, p = 2): (B, P, C)."""
     squares = (gather_nodes(points, neighbours) - queries[:, :, None]).square().sum(dim=-1)  # (B, P, 3)
@@ -96,6 +155,11 @@ def group_in_ball(queries: Tensor, points: Tensor, neighbours: Tensor, radius: f
         torch.where(outside, neighbours[..., :1], neighbours),
         torch.where(outside[..., None], offsets[..., :1, :], offsets),
     )
+
+
+def join_grouped(offsets: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
+    """[p_j − p_i, x_j] of the neighbours: offsets (B, P, K, 3) and features (B, M, C) → (B, P, K, 3 + C)."""
+    return join_features(offsets, None if features is None else gather_nodes(features, neighbours))
 
 
 def level_sizes(shares: Sequence[int], points: int) -> tuple[int, ...]:
@@ -156,12 +220,12 @@ class Hierarchy(Network):
             of_level.append(layer(queries, points, of_level[-1], found))
         return of_level
 
-    def _abstraction_macs(self, points: int) -> int:
+    def _body_macs(self, points: int) -> int:
         sizes = self.plan.sizes(points)[1:]
         return sum(layer.macs(size) for layer, size in zip(self.abstraction, sizes, strict=True))
 
 
-class HierarchicalSegmenter(Hierarchy):
+class HierarchicalSegmenter(Hierarchy, Segmenter):
     """A label for every point: features propagated back level by level, from 3 neighbours each.
 
     [PointNet++](https://arxiv.org/abs/1706.02413) for scenes, with F_l the features of the encoder:
@@ -182,8 +246,6 @@ class HierarchicalSegmenter(Hierarchy):
         - logits: (B, N, classes)
     """
 
-    task = "segmentation"
-
     def __init__(
         self,
         abstraction: Sequence[Abstraction],
@@ -193,38 +255,19 @@ class HierarchicalSegmenter(Hierarchy):
         propagation: Sequence[Sequence[int]],
         head: Head,
     ) -> None:
-        upwards = range(len(sizes), 0, -1)
-        decoder = [Search(min(3, sizes[level - 1]), 1, level, level - 1) for level in upwards]
-        channels = propagation[-1][-1]
-        super().__init__(abstraction, sizes, in_features, head, node_channels=channels, node_level=0, decoder=decoder)
-        skips = [in_channels, *(layer.out_channels for layer in abstraction)]
-        self.propagation: Layers[FeaturePropagation] = Layers()
-        channels = skips[-1]
-        for level, widths in zip(upwards, propagation, strict=True):
-            self.propagation.append(FeaturePropagation(channels, skips[level - 1], widths))
-            channels = widths[-1]
+        searches, channels = searches_back(sizes), head.last_in_channels
+        super().__init__(abstraction, sizes, in_features, head, node_channels=channels, node_level=0, decoder=searches)
+        self.propagation = Propagation([in_channels, *(layer.out_channels for layer in abstraction)], propagation)
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """What the last propagation gives (B, N, C)."""
-        *skips, x = self._abstracted(features, pyramid)
-        assert x is not None
-        for layer, search, found in zip(self.propagation, self.plan.decoder, pyramid.decoder, strict=True):
-            queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
-            x = layer(queries, points, x, skips[search.queries], found)
-        return x
+        """(B, N, C), from what the last propagation gives."""
+        return self.head.lead(self.propagation(self._abstracted(features, pyramid), pyramid, self.plan))
 
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
-        return self.head(nodes)
-
-    def _own_macs(self, points: int) -> int:
-        sizes = self.plan.sizes(points)
-        pairs = zip(self.propagation, self.plan.decoder, strict=True)
-        propagation = sum(layer.macs(sizes[search.queries], search.neighbours) for layer, search in pairs)
-        return self._abstraction_macs(points) + propagation + self.head.macs(points)
+    def _body_macs(self, points: int) -> int:
+        return super()._body_macs(points) + self.propagation.macs(points, self.plan)
 
 
-class HierarchicalClassifier(Hierarchy):
+class HierarchicalClassifier(Hierarchy, Classifier):
     """One label for the whole cloud: the nodes are the points of the last level.
 
     [PointNet++](https://arxiv.org/abs/1706.02413) for shapes. One more abstraction takes the nodes as one group around
@@ -244,8 +287,6 @@ class HierarchicalClassifier(Hierarchy):
         - logits: (B, classes)
     """
 
-    task = "classification"
-
     def __init__(
         self, abstraction: Sequence[Abstraction], sizes: Sequence[int], in_features: int, whole: Abstraction, head: Head
     ) -> None:
@@ -259,13 +300,12 @@ class HierarchicalClassifier(Hierarchy):
         assert nodes is not None
         return nodes
 
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, classes)."""
+    def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
         points = pyramid.levels[-1]
         everything = torch.arange(points.shape[1], device=points.device).expand(len(points), 1, -1)
         centre = torch.zeros_like(points[:, :1])
-        return self.head(self.whole(centre, points, nodes, everything).squeeze(1))
+        return self.whole(centre, points, nodes, everything).squeeze(1)
 
-    def _own_macs(self, points: int) -> int:
+    def _body_macs(self, points: int) -> int:
         """The levels, and so this number, do not depend on ``points``."""
-        return self._abstraction_macs(points) + self.whole.macs(1) + self.head.macs(1)
+        return super()._body_macs(points) + self.whole.macs(1)

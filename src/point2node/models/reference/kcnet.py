@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
 from point2node.models.layers import Head, gather_nodes
 from point2node.models.network import Network
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features, spread_maximum
+from point2node.models.reference.network import Classifier, Segmenter
 from point2node.models.sizes import Size
 
 K = 16
@@ -92,84 +93,56 @@ class KcNet(Network):
         pooled = gather_nodes(outputs[2], graph).max(dim=2).values
         return [*outputs, torch.cat([pooled, outputs[4]], dim=-1)]
 
-    def _shared_macs(self, points: int) -> int:
+    def _body_macs(self, points: int) -> int:
         return self.correlation_with_kernels.macs(points) + self.layers.macs(points) + self.rest.macs(points)
 
 
-class KcNetClassifier(KcNet):
+class KcNetClassifier(KcNet, Classifier):
     """One label for the whole cloud, from the maximum over all points.
 
     [KCNet](https://arxiv.org/abs/1712.06760), with ``joined`` as in ``KcNet``:
 
         logits = head(max over the points of rest(joined))
 
-    Args:
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
-
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, classes)
     """
 
-    task = "classification"
-
-    def __init__(self, num_classes: int, in_features: int) -> None:
-        head = Head(1024, (512, 256), (0.0, 0.5), num_classes, NormalisedDense)
-        super().__init__((64, 64, 64, 128), (1024,), in_features, head, 64 + 128)
-
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, 192), in front of the layer whose maximum is taken."""
         return self._local(features, pyramid)[-1]
 
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, classes)."""
-        return self.head(self.rest(nodes).max(dim=1).values)
-
-    def _own_macs(self, points: int) -> int:
-        return self._shared_macs(points) + self.head.macs(1)
+    def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+        return self.rest(nodes).max(dim=1).values
 
 
-class KcNetSegmenter(KcNet):
+class KcNetSegmenter(KcNet, Segmenter):
     """A label for every point, from the features of all its layers and of the whole cloud.
 
     [KCNet](https://arxiv.org/abs/1712.06760), with x_5 and x_6 the results of the two layers of ``rest``:
 
         logits = head([x_0, …, x_4, x_5, max over the points of x_6])
 
-    Args:
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
-
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, N, classes)
     """
 
-    task = "segmentation"
-
-    def __init__(self, num_classes: int, in_features: int) -> None:
-        widths = (64, 64, 128, 128)
-        channels = 3 + in_features + KERNELS + sum(widths) + 512 + 1024
-        head = Head(channels, (512, 256), (0.0, 0.3), num_classes, NormalisedDense)
-        super().__init__(widths, (512, 1024), in_features, head, head.last_in_channels)
-
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, 512)."""
         *outputs, joined = self._local(features, pyramid)
         fifth = self.rest.lead(joined)
-        whole = self.rest.finish(fifth).max(dim=1, keepdim=True).values.expand(-1, fifth.shape[1], -1)
-        return self.head.lead(torch.cat([*outputs, fifth, whole], dim=-1))
-
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
-        return self.head.finish(nodes)
-
-    def _own_macs(self, points: int) -> int:
-        return self._shared_macs(points) + self.head.macs(points)
+        return self.head.lead(torch.cat([*outputs, fifth, spread_maximum(self.rest.finish(fifth))], dim=-1))
 
 
 def build_kcnet(size: Size) -> KcNet:
     """KCNet for the task, classes and features of a size; it takes clouds of any number of points."""
-    network = KcNetClassifier if size.task == "classification" else KcNetSegmenter
-    return network(size.num_classes, size.in_features)
+    in_features = size.in_features
+    if size.task == "classification":
+        head = Head(1024, (512, 256), (0.0, 0.5), size.num_classes, NormalisedDense)
+        return KcNetClassifier((64, 64, 64, 128), (1024,), in_features, head, 64 + 128)
+    widths = (64, 64, 128, 128)
+    channels = 3 + in_features + KERNELS + sum(widths) + 512 + 1024
+    head = Head(channels, (512, 256), (0.0, 0.3), size.num_classes, NormalisedDense)
+    return KcNetSegmenter(widths, (512, 1024), in_features, head, head.last_in_channels)

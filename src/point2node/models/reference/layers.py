@@ -91,3 +91,8 @@ class Mlp(nn.Sequential):
 def join_features(xyz: Tensor, features: Tensor | None) -> Tensor:
     """(…, 3) and (…, C) give (…, 3 + C); without features the coordinates alone."""
     return xyz if features is None else torch.cat([xyz, features], dim=-1)
+
+
+def spread_maximum(x: Tensor) -> Tensor:
+    """The maximum over each cloud, given to all of its points: (B, N, C) → (B, N, C)."""
+    return x.max(dim=1, keepdim=True).values.expand_as(x)

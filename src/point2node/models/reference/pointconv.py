@@ -16,9 +16,13 @@ from point2node.models.reference.hierarchy import (
     HierarchicalClassifier,
     Hierarchy,
     interpolate,
+    join_grouped,
     level_sizes,
+    searches_back,
+    stack,
 )
 from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.network import Segmenter
 from point2node.models.sizes import Size
 
 WEIGHT_NET = (8, 8, 16)
@@ -123,11 +127,7 @@ class DensityAbstraction(Abstraction):
         widths: of the MLP; C is the last.
 
     Shapes:
-        - queries: (B, P, 3), the centres
-        - points: (B, M, 3), the source points
-        - features: (B, M, C_in) of the source points, or None
-        - neighbours: (B, P, K), numbers of source points
-        - result: (B, P, C)
+        - queries, points, features, neighbours, result: see ``Abstraction``
     """
 
     def __init__(self, neighbours: int, bandwidth: float, in_channels: int, widths: Sequence[int]) -> None:
@@ -141,9 +141,8 @@ class DensityAbstraction(Abstraction):
     def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
         """See ``Abstraction``."""
         offsets = gather_nodes(points, neighbours) - queries[:, :, None]
-        grouped = None if features is None else gather_nodes(features, neighbours)  # (B, P, K, C_in)
         density = gather_nodes(gaussian_density(points, self.bandwidth), neighbours)
-        return self.convolution(offsets, self.mlp(join_features(offsets, grouped)), density)
+        return self.convolution(offsets, self.mlp(join_grouped(offsets, features, neighbours)), density)
 
     def macs(self, queries: int) -> int:
         """Multiply-accumulates for ``queries`` centres; densities are not counted, as searches are not."""
@@ -189,7 +188,7 @@ class Deconvolution(nn.Module):
         """
         interpolated = interpolate(queries, points, features, sources)
         offsets = gather_nodes(queries, neighbours) - queries[:, :, None]
-        grouped = torch.cat([offsets, gather_nodes(interpolated, neighbours)], dim=-1)
+        grouped = join_grouped(offsets, interpolated, neighbours)
         density = gather_nodes(gaussian_density(queries, self.bandwidth), neighbours)
         return self.mlp(torch.cat([self.convolution(offsets, grouped, density), skip], dim=-1))
 
@@ -199,16 +198,12 @@ class Deconvolution(nn.Module):
         return interpolation + self.convolution.macs(queries, neighbours) + self.mlp.macs(queries)
 
 
-def stack(rows: Sequence[Row], in_channels: int) -> list[DensityAbstraction]:
-    """The encoding layers of a table, each fed by the one before."""
-    layers = []
-    for row in rows:
-        layers.append(DensityAbstraction(row.neighbours, row.bandwidth, in_channels, row.widths))
-        in_channels = row.widths[-1]
-    return layers
+def encode(row: Row, in_channels: int) -> DensityAbstraction:
+    """The encoding layer of a row."""
+    return DensityAbstraction(row.neighbours, row.bandwidth, in_channels, row.widths)
 
 
-class PointConvSegmenter(Hierarchy):
+class PointConvSegmenter(Hierarchy, Segmenter):
     """A label for every point: PointConvs down, and PointDeconvs back up.
 
     [PointConv](https://arxiv.org/abs/1811.07246) for scenes:
@@ -218,31 +213,25 @@ class PointConvSegmenter(Hierarchy):
         logits = head(D_0)
 
     Args:
-        points: the size of the clouds, of which the levels are shares.
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
+        size: the points of the clouds, of which the levels are shares, and their classes and features.
 
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, N, classes)
     """
 
-    task = "segmentation"
-
-    def __init__(self, points: int, num_classes: int, in_features: int) -> None:
-        head = Head(128, (128,), (0.5,), num_classes, NormalisedDense)
-        sizes = level_sizes([row.share for row in SEGMENTER], points)
-        layers = stack(SEGMENTER, 3 + in_features)
-        upwards = range(len(sizes), 0, -1)
-        decoder = [Search(min(3, sizes[level - 1]), 1, level, level - 1) for level in upwards]
-        decoder += [Search(DECODER_NEIGHBOURS, 1, level - 1, level - 1) for level in upwards]
-        channels = DECODER[-1][-1]
+    def __init__(self, size: Size) -> None:
+        in_features, head = size.in_features, Head(128, (128,), (0.5,), size.num_classes, NormalisedDense)
+        sizes = level_sizes([row.share for row in SEGMENTER], size.points)
+        layers = stack(encode, SEGMENTER, 3 + in_features)
+        back = searches_back(sizes)
+        decoder = (*back, *(Search(DECODER_NEIGHBOURS, 1, search.queries, search.queries) for search in back))
+        channels = head.last_in_channels
         super().__init__(layers, sizes, in_features, head, node_channels=channels, node_level=0, decoder=decoder)
-        skips = [3 + in_features, *(layer.out_channels for layer in layers)]
+        *skips, channels = 3 + in_features, *(layer.out_channels for layer in layers)
         self.deconvolution: Layers[Deconvolution] = Layers()
-        channels = skips[-1]
-        for level, row, widths in zip(upwards, reversed(SEGMENTER), DECODER, strict=True):
-            self.deconvolution.append(Deconvolution(row.bandwidth, channels, skips[level - 1], widths))
+        for skip, row, widths in zip(reversed(skips), reversed(SEGMENTER), DECODER, strict=True):
+            self.deconvolution.append(Deconvolution(row.bandwidth, channels, skip, widths))
             channels = widths[-1]
 
     def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
@@ -259,25 +248,21 @@ class PointConvSegmenter(Hierarchy):
         assert x is not None
         return x
 
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
-        return self.head(nodes)
-
-    def _own_macs(self, points: int) -> int:
+    def _body_macs(self, points: int) -> int:
         sizes = self.plan.sizes(points)
         deconvolution = sum(
             layer.macs(sizes[search.queries], search.neighbours, DECODER_NEIGHBOURS)
             for layer, search in zip(self.deconvolution, self.plan.decoder, strict=False)
         )
-        return self._abstraction_macs(points) + deconvolution + self.head.macs(points)
+        return super()._body_macs(points) + deconvolution
 
 
 def build_pointconv(size: Size) -> Hierarchy:
     """PointConv for the task, points, classes and features of a size."""
     if size.task == "segmentation":
-        return PointConvSegmenter(size.points, size.num_classes, size.in_features)
+        return PointConvSegmenter(size)
     head = Head(WHOLE.widths[-1], (512, 256), (0.4, 0.4), size.num_classes, NormalisedDense)
     sizes = level_sizes([row.share for row in CLASSIFIER], size.points)
-    layers = stack(CLASSIFIER, size.in_features)
+    layers = stack(encode, CLASSIFIER, size.in_features)
     whole = DensityAbstraction(sizes[-1], WHOLE.bandwidth, layers[-1].out_channels, WHOLE.widths)
     return HierarchicalClassifier(layers, sizes, size.in_features, whole, head)

@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from point2node.geometry.pyramid import Pyramid, PyramidPlan
 from point2node.models.layers import Head
 from point2node.models.network import Network
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.layers import Mlp, NormalisedDense, join_features, spread_maximum
+from point2node.models.reference.network import Classifier, Segmenter
 from point2node.models.sizes import Size
 
 PLAN = PyramidPlan(level_sizes=(None,), sampling="farthest", encoder=())
@@ -97,8 +98,7 @@ class PointNet(Network):
         self._penalty = REGULARISATION * distance_from_orthogonal(A) if self.training else None
         return x @ A
 
-    def _shared_macs(self, points: int) -> int:
-        """Multiply-accumulates of everything but the head."""
+    def _body_macs(self, points: int) -> int:
         layers = self.input_alignment, self.first, self.feature_alignment, self.second
         return sum(layer.macs(points) for layer in layers)
 
@@ -109,77 +109,48 @@ def distance_from_orthogonal(A: Tensor) -> Tensor:
     return (identity - A @ A.mT).square().sum(dim=(-2, -1)).mean()
 
 
-class PointNetSegmenter(PointNet):
+class PointNetSegmenter(PointNet, Segmenter):
     """A label for every point, from its own features and those of the whole cloud.
 
     [PointNet](https://arxiv.org/abs/1612.00593), Fig. 2, lower part, for the aligned features h of each point:
 
         logits_i = head([h_i, max over j of MLP(h_j)])
 
-    Args:
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
-
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, N, classes)
     """
 
-    task = "segmentation"
-
-    def __init__(self, num_classes: int, in_features: int) -> None:
-        widths, dropouts = (512, 256, 128, 128), (0.0, 0.0, 0.0, 0.3)
-        head = Head(64 + 1024, widths, dropouts, num_classes, NormalisedDense)
-        super().__init__(in_features, head, head.last_in_channels)
-
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """The "point features" (B, N, 128) of Fig. 2."""
         local = self._aligned(features, pyramid)
-        whole = self.second(local).max(dim=1, keepdim=True).values.expand(-1, local.shape[1], -1)
-        return self.head.lead(torch.cat([local, whole], dim=-1))
-
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
-        return self.head.finish(nodes)
-
-    def _own_macs(self, points: int) -> int:
-        return self._shared_macs(points) + self.head.macs(points)
+        return self.head.lead(torch.cat([local, spread_maximum(self.second(local))], dim=-1))
 
 
-class PointNetClassifier(PointNet):
+class PointNetClassifier(PointNet, Classifier):
     """One label for the whole cloud, from its 1024 features.
 
     [PointNet](https://arxiv.org/abs/1612.00593), Fig. 2, upper part, for the aligned features h of each point:
 
         logits = head(max over i of MLP(h_i))
 
-    Args:
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
-
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, classes)
     """
 
-    task = "classification"
-
-    def __init__(self, num_classes: int, in_features: int) -> None:
-        super().__init__(in_features, Head(1024, (512, 256), (0.0, 0.3), num_classes, NormalisedDense), 128)
-
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, 128), in front of the layer whose maximum is taken."""
         return self.second.lead(self._aligned(features, pyramid))
 
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, classes)."""
-        return self.head(self.second.finish(nodes).max(dim=1).values)
-
-    def _own_macs(self, points: int) -> int:
-        return self._shared_macs(points) + self.head.macs(1)
+    def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+        return self.second.finish(nodes).max(dim=1).values
 
 
 def build_pointnet(size: Size) -> PointNet:
     """PointNet for the task, classes and features of a size; it takes clouds of any number of points."""
-    network = PointNetClassifier if size.task == "classification" else PointNetSegmenter
-    return network(size.num_classes, size.in_features)
+    if size.task == "classification":
+        head = Head(1024, (512, 256), (0.0, 0.3), size.num_classes, NormalisedDense)
+        return PointNetClassifier(size.in_features, head, 128)
+    head = Head(64 + 1024, (512, 256, 128, 128), (0.0, 0.0, 0.0, 0.3), size.num_classes, NormalisedDense)
+    return PointNetSegmenter(size.in_features, head, head.last_in_channels)

@@ -9,16 +9,18 @@ from typing import Protocol, TypeVar
 
 from torch import Tensor
 
-from point2node.models.layers import Head, gather_nodes
+from point2node.models.layers import Head
 from point2node.models.reference.hierarchy import (
     Abstraction,
     HierarchicalClassifier,
     HierarchicalSegmenter,
     Hierarchy,
     group_in_ball,
+    join_grouped,
     level_sizes,
+    stack,
 )
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.layers import Mlp, NormalisedDense
 from point2node.models.sizes import Size
 
 
@@ -73,11 +75,7 @@ class SetAbstraction(Abstraction):
         widths: of the MLP; C is the last.
 
     Shapes:
-        - queries: (B, P, 3), the centres
-        - points: (B, M, 3), the source points
-        - features: (B, M, C_in) of the source points, or None
-        - neighbours: (B, P, K), numbers of source points
-        - result: (B, P, C)
+        - queries, points, features, neighbours, result: see ``Abstraction``
     """
 
     def __init__(self, neighbours: int, radius: float, in_channels: int, widths: Sequence[int]) -> None:
@@ -90,42 +88,36 @@ class SetAbstraction(Abstraction):
     def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
         """See ``Abstraction``."""
         neighbours, offsets = group_in_ball(queries, points, neighbours, self.radius)
-        grouped = None if features is None else gather_nodes(features, neighbours)  # (B, P, K, C_in)
-        return self.mlp(join_features(offsets, grouped)).max(dim=2).values
+        return self.mlp(join_grouped(offsets, features, neighbours)).max(dim=2).values
 
     def macs(self, queries: int) -> int:
         """Multiply-accumulates for ``queries`` centres."""
         return self.mlp.macs(queries * self.neighbours)
 
 
-def stack(balls: Sequence[Ball], in_channels: int) -> list[SetAbstraction]:
-    """The abstractions of a table, each fed by the one before."""
-    layers = []
-    for ball in balls:
-        layers.append(SetAbstraction(ball.neighbours, ball.radius, in_channels, ball.widths))
-        in_channels = ball.widths[-1]
-    return layers
-
-
 def build_pointnet2_ssg(size: Size) -> Hierarchy:
     """PointNet++ for the task, points, classes and features of a size."""
-    return build_with_layers(size, CLASSIFIER if size.task == "classification" else SEGMENTER, stack)
+
+    def make(ball: Ball, in_channels: int) -> SetAbstraction:
+        return SetAbstraction(ball.neighbours, ball.radius, in_channels, ball.widths)
+
+    return build_with_layers(size, CLASSIFIER if size.task == "classification" else SEGMENTER, make)
 
 
 def build_with_layers(
     size: Size,
     rows: Sequence[R],
-    stack: Callable[[Sequence[R], int], Sequence[Abstraction]],
+    make: Callable[[R, int], Abstraction],
     propagation: Sequence[Sequence[int]] = PROPAGATION,
     dropout: float = 0.5,
 ) -> Hierarchy:
-    """PointNet++ for a size, with other abstractions: ``stack`` makes them from the rows of a table."""
+    """PointNet++ for a size, with abstractions that ``make`` gives for a row of a table and the width of its input."""
     in_features, sizes = size.in_features, level_sizes([row.share for row in rows], size.points)
     if size.task == "classification":
         head = Head(WHOLE[-1], (512, 256), (dropout, dropout), size.num_classes, NormalisedDense)
-        layers = stack(rows, in_features)
+        layers = stack(make, rows, in_features)
         whole = SetAbstraction(sizes[-1], math.inf, layers[-1].out_channels, WHOLE)
         return HierarchicalClassifier(layers, sizes, in_features, whole, head)
     channels = propagation[-1][-1]
     head = Head(channels, (channels,), (dropout,), size.num_classes, NormalisedDense)
-    return HierarchicalSegmenter(stack(rows, in_features), sizes, in_features, in_features, propagation, head)
+    return HierarchicalSegmenter(stack(make, rows, in_features), sizes, in_features, in_features, propagation, head)

@@ -18,6 +18,7 @@ from point2node.models.reference.hierarchy import (
     HierarchicalSegmenter,
     Hierarchy,
     group_in_ball,
+    join_grouped,
     level_sizes,
 )
 from point2node.models.reference.layers import NormalisedDense, join_features
@@ -58,11 +59,8 @@ class ResidualAbstraction(Abstraction):
         out_channels: C.
 
     Shapes:
-        - queries: (B, P, 3), the centres
-        - points: (B, M, 3), the source points
-        - features: (B, M, C_in) of the source points
+        - queries, points, features, result: see ``Abstraction``
         - neighbours: (B, P, K), numbers of source points; a centre is its own first neighbour
-        - result: (B, P, C)
     """
 
     def __init__(self, radius: float, in_channels: int, out_channels: int) -> None:
@@ -80,7 +78,7 @@ class ResidualAbstraction(Abstraction):
         assert features is not None
         own = self.shortcut(gather_nodes(features, neighbours[..., 0]))
         neighbours, offsets = group_in_ball(queries, points, neighbours, self.radius)
-        grouped = join_features(offsets / self.radius, gather_nodes(features, neighbours))  # (B, P, K, 3 + C_in)
+        grouped = join_grouped(offsets / self.radius, features, neighbours)
         edges = activate_and_normalise_(self.second(self.first(grouped)), self.norm, activation=False)
         return F.relu(edges.max(dim=2).values + own)
 
@@ -91,7 +89,7 @@ class ResidualAbstraction(Abstraction):
         return self.first.macs(edges) + edges * second + queries * self.shortcut.in_features * self.out_channels
 
 
-def stack(levels: Levels) -> list[ResidualAbstraction]:
+def residual_layers(levels: Levels) -> list[ResidualAbstraction]:
     """One abstraction for each sampled level: 32 → 64 → 128 → …"""
     return [
         ResidualAbstraction(levels.radius * levels.growth**number, WIDTH * 2**number, WIDTH * 2 ** (number + 1))
@@ -99,7 +97,29 @@ def stack(levels: Levels) -> list[ResidualAbstraction]:
     ]
 
 
-class PointNextSegmenter(HierarchicalSegmenter):
+class PointNext(Hierarchy):
+    """Residual abstractions behind a linear stem: what segmenter and classifier share.
+
+    [PointNeXt-S](https://arxiv.org/abs/2206.04670), with as many of the coordinates, from the last, as the stem takes:
+
+        F_0 = W [coordinates, features] + b
+
+    Shapes:
+        - features: (B, N, in_features), or None
+        - logits: see the segmenter and the classifier
+    """
+
+    stem: nn.Linear
+
+    def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
+        first = 3 + self.in_features - self.stem.in_features
+        return self.stem(join_features(pyramid.levels[0][..., first:], features))
+
+    def _body_macs(self, points: int) -> int:
+        return super()._body_macs(points) + points * self.stem.in_features * WIDTH
+
+
+class PointNextSegmenter(PointNext, HierarchicalSegmenter):
     """A label for every point; propagation has the encoder's widths.
 
     [PointNeXt-S](https://arxiv.org/abs/2206.04670) for scenes. The stem sees heights and features:
@@ -107,30 +127,22 @@ class PointNextSegmenter(HierarchicalSegmenter):
         F_0 = W [z, features] + b
 
     Args:
-        points: the size of the clouds, of which the levels are shares.
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
+        size: the points of the clouds, of which the levels are shares, and their classes and features.
 
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, N, classes)
     """
 
-    def __init__(self, points: int, num_classes: int, in_features: int) -> None:
+    def __init__(self, size: Size) -> None:
         widths = [WIDTH * 2**level for level in range(len(SEGMENTER.shares))]
-        head = Head(WIDTH, (WIDTH,), (0.5,), num_classes, NormalisedDense)
-        sizes, layers = level_sizes(SEGMENTER.shares, points), stack(SEGMENTER)
-        super().__init__(layers, sizes, in_features, WIDTH, [(width, width) for width in reversed(widths)], head)
-        self.stem = nn.Linear(1 + in_features, WIDTH)
-
-    def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        return self.stem(join_features(pyramid.levels[0][..., 2:], features))
-
-    def _own_macs(self, points: int) -> int:
-        return super()._own_macs(points) + points * self.stem.in_features * WIDTH
+        head = Head(WIDTH, (WIDTH,), (0.5,), size.num_classes, NormalisedDense)
+        sizes, layers = level_sizes(SEGMENTER.shares, size.points), residual_layers(SEGMENTER)
+        super().__init__(layers, sizes, size.in_features, WIDTH, [(width, width) for width in reversed(widths)], head)
+        self.stem = nn.Linear(1 + size.in_features, WIDTH)
 
 
-class PointNextClassifier(HierarchicalClassifier):
+class PointNextClassifier(PointNext, HierarchicalClassifier):
     """One label for the whole cloud, which a PointNet of two layers takes as one group.
 
     [PointNeXt-S](https://arxiv.org/abs/2206.04670) for shapes. The stem sees coordinates and features:
@@ -138,31 +150,22 @@ class PointNextClassifier(HierarchicalClassifier):
         F_0 = W [xyz, features] + b
 
     Args:
-        points: the size of the clouds, of which the levels are shares.
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
+        size: the points of the clouds, of which the levels are shares, and their classes and features.
 
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, classes)
     """
 
-    def __init__(self, points: int, num_classes: int, in_features: int) -> None:
-        sizes, layers = level_sizes(CLASSIFIER.shares, points), stack(CLASSIFIER)
+    def __init__(self, size: Size) -> None:
+        sizes, layers = level_sizes(CLASSIFIER.shares, size.points), residual_layers(CLASSIFIER)
         channels = layers[-1].out_channels
-        head = Head(channels, (512, 256), (0.5, 0.5), num_classes, NormalisedDense)
+        head = Head(channels, (512, 256), (0.5, 0.5), size.num_classes, NormalisedDense)
         whole = SetAbstraction(sizes[-1], math.inf, channels, (channels, channels))
-        super().__init__(layers, sizes, in_features, whole, head)
-        self.stem = nn.Linear(3 + in_features, WIDTH)
-
-    def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        return self.stem(join_features(pyramid.levels[0], features))
-
-    def _own_macs(self, points: int) -> int:
-        return super()._own_macs(points) + points * self.stem.in_features * WIDTH
+        super().__init__(layers, sizes, size.in_features, whole, head)
+        self.stem = nn.Linear(3 + size.in_features, WIDTH)
 
 
 def build_pointnext_s(size: Size) -> Hierarchy:
     """PointNeXt-S for the task, points, classes and features of a size."""
-    network = PointNextClassifier if size.task == "classification" else PointNextSegmenter
-    return network(size.points, size.num_classes, size.in_features)
+    return PointNextClassifier(size) if size.task == "classification" else PointNextSegmenter(size)

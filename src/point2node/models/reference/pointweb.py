@@ -10,8 +10,8 @@ from torch.utils.checkpoint import checkpoint
 
 from point2node.kernels.switch import in_one_piece
 from point2node.models.layers import gather_nodes
-from point2node.models.reference.hierarchy import Abstraction, Hierarchy
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
+from point2node.models.reference.hierarchy import Abstraction, Hierarchy, join_grouped
+from point2node.models.reference.layers import Mlp, NormalisedDense
 from point2node.models.reference.pointnet2_ssg import CLASSIFIER, SEGMENTER, Ball, build_with_layers
 from point2node.models.sizes import Size
 
@@ -89,11 +89,7 @@ class WebAbstraction(Abstraction):
         widths: of the MLP; C is the last.
 
     Shapes:
-        - queries: (B, P, 3), the centres
-        - points: (B, M, 3), the source points
-        - features: (B, M, C_in) of the source points, or None
-        - neighbours: (B, P, K), numbers of source points
-        - result: (B, P, C)
+        - queries, points, features, neighbours, result: see ``Abstraction``
     """
 
     def __init__(self, neighbours: int, in_channels: int, widths: Sequence[int]) -> None:
@@ -106,26 +102,20 @@ class WebAbstraction(Abstraction):
     def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
         """See ``Abstraction``."""
         offsets = gather_nodes(points, neighbours) - queries[:, :, None]
-        grouped = None if features is None else gather_nodes(features, neighbours)  # (B, P, K, C_in)
-        return self.mlp(self.adjustment(join_features(offsets, grouped))).max(dim=2).values
+        return self.mlp(self.adjustment(join_grouped(offsets, features, neighbours))).max(dim=2).values
 
     def macs(self, queries: int) -> int:
         """Multiply-accumulates for ``queries`` centres."""
         return self.adjustment.macs(queries * self.neighbours**2) + self.mlp.macs(queries * self.neighbours)
 
 
-def stack(balls: Sequence[Ball], in_channels: int) -> list[WebAbstraction]:
-    """The abstractions of PointNet++'s table, each fed by the one before; groups are the nearest points, not balls."""
-    layers = []
-    for ball in balls:
-        layers.append(WebAbstraction(ball.neighbours, in_channels, ball.widths))
-        in_channels = ball.widths[-1]
-    return layers
-
-
 def build_pointweb(size: Size) -> Hierarchy:
     """PointWeb for the task, points, classes and features of a size, with PointNet++'s levels and widths.
 
-    The classifier's last group, the whole cloud, has no web.
+    Groups are the nearest points, not balls. The classifier's last group, the whole cloud, has no web.
     """
-    return build_with_layers(size, CLASSIFIER if size.task == "classification" else SEGMENTER, stack)
+
+    def make(ball: Ball, in_channels: int) -> WebAbstraction:
+        return WebAbstraction(ball.neighbours, in_channels, ball.widths)
+
+    return build_with_layers(size, CLASSIFIER if size.task == "classification" else SEGMENTER, make)

@@ -4,6 +4,8 @@ Taylor polynomial of its offset.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import torch
 from torch import Tensor, nn
 
@@ -11,6 +13,7 @@ from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
 from point2node.models.layers import Head, Layers, gather_nodes, linear
 from point2node.models.network import Network
 from point2node.models.reference.layers import NormalisedDense, join_features
+from point2node.models.reference.network import Classifier, Segmenter
 from point2node.models.sizes import Size
 
 WIDTHS = (32, 64, 128, 256)
@@ -92,11 +95,8 @@ class SpiderCnn(Network):
     def __init__(self, neighbours: int, polynomials: int, in_features: int, head: Head, node_channels: int) -> None:
         plan = PyramidPlan((None,), "farthest", encoder=(Search(neighbours, 1, 0, 0),))
         super().__init__(plan, in_features, head, node_channels=node_channels)
-        self.spider_convs: Layers[SpiderConv] = Layers()
-        in_channels = 3 + in_features
-        for width in WIDTHS:
-            self.spider_convs.append(SpiderConv(in_channels, width, neighbours, polynomials))
-            in_channels = width
+        pairs = pairwise((3 + in_features, *WIDTHS))
+        self.spider_convs: Layers[SpiderConv] = Layers(SpiderConv(*pair, neighbours, polynomials) for pair in pairs)
 
     def _local(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """The outputs of all SpiderConvs side by side (B, N, 480)."""
@@ -108,7 +108,7 @@ class SpiderCnn(Network):
             outputs.append(nodes)
         return torch.cat(outputs, dim=-1)
 
-    def _shared_macs(self, points: int) -> int:
+    def _body_macs(self, points: int) -> int:
         return sum(spider_conv.macs(points) for spider_conv in self.spider_convs)
 
 
@@ -118,63 +118,37 @@ def pool_largest(nodes: Tensor) -> Tensor:
     return nodes.topk(POOLED, dim=1).values.flatten(1)
 
 
-class SpiderCnnClassifier(SpiderCnn):
-    """One label for the whole cloud: K = 20, five polynomials.
+class SpiderCnnClassifier(SpiderCnn, Classifier):
+    """One label for the whole cloud, from the two largest values of every channel.
 
     [SpiderCNN](https://arxiv.org/abs/1803.11527), with h the outputs of all SpiderConvs side by side:
 
         logits = head(the two largest values of every channel of h)
-
-    Args:
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
 
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, classes)
     """
 
-    task = "classification"
-
-    def __init__(self, num_classes: int, in_features: int) -> None:
-        channels = sum(WIDTHS)
-        head = Head(POOLED * channels, (1024, 512), (0.7, 0.7), num_classes, NormalisedDense)
-        super().__init__(20, 5, in_features, head, channels)
-
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, 480): no layer stands between these and the pooling."""
         return self._local(features, pyramid)
 
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, classes)."""
-        return self.head(pool_largest(nodes))
-
-    def _own_macs(self, points: int) -> int:
-        return self._shared_macs(points) + self.head.macs(1)
+    def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
+        return pool_largest(nodes)
 
 
-class SpiderCnnSegmenter(SpiderCnn):
-    """A label for every point: K = 16, three polynomials.
+class SpiderCnnSegmenter(SpiderCnn, Segmenter):
+    """A label for every point, from its own features and those of the whole cloud.
 
     [SpiderCNN](https://arxiv.org/abs/1803.11527), with h the outputs of all SpiderConvs side by side:
 
         logits_i = head([the two largest values of every channel of h, h_i])
 
-    Args:
-        num_classes: the number of labels.
-        in_features: width of the input features in addition to xyz; 0 for none.
-
     Shapes:
         - features: (B, N, in_features), or None
         - logits: (B, N, classes)
     """
-
-    task = "segmentation"
-
-    def __init__(self, num_classes: int, in_features: int) -> None:
-        widths, dropouts = (256, 256, 128), (0.2, 0.2, 0.0)
-        head = Head((1 + POOLED) * sum(WIDTHS), widths, dropouts, num_classes, NormalisedDense)
-        super().__init__(16, 3, in_features, head, head.last_in_channels)
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """(B, N, 256)."""
@@ -182,15 +156,14 @@ class SpiderCnnSegmenter(SpiderCnn):
         whole = pool_largest(local)[:, None].expand(-1, local.shape[1], -1)
         return self.head.lead(torch.cat([whole, local], dim=-1))
 
-    def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
-        return self.head.finish(nodes)
-
-    def _own_macs(self, points: int) -> int:
-        return self._shared_macs(points) + self.head.macs(points)
-
 
 def build_spidercnn(size: Size) -> SpiderCnn:
     """SpiderCNN for the task, classes and features of a size; it takes clouds of any number of points."""
-    network = SpiderCnnClassifier if size.task == "classification" else SpiderCnnSegmenter
-    return network(size.num_classes, size.in_features)
+    channels = sum(WIDTHS)
+    if size.task == "classification":
+        neighbours, polynomials = 20, 5
+        head = Head(POOLED * channels, (1024, 512), (0.7, 0.7), size.num_classes, NormalisedDense)
+        return SpiderCnnClassifier(neighbours, polynomials, size.in_features, head, channels)
+    neighbours, polynomials = 16, 3
+    head = Head((1 + POOLED) * channels, (256, 256, 128), (0.2, 0.2, 0.0), size.num_classes, NormalisedDense)
+    return SpiderCnnSegmenter(neighbours, polynomials, size.in_features, head, head.last_in_channels)
