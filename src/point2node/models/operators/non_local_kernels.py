@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from numba import prange
+from typing import Any
+
+from numba import njit, prange
 
 from point2node.kernels.compiling import kernel
 from point2node.models.operators.exponential_kernels import exp
@@ -26,13 +28,23 @@ def exponentiate(S: Array, largest: Array, total: Array, shrink: Array) -> None:
             top = largest[i]
             for j in range(N):
                 top = row[j] if row[j] > top else top
-            row_sum = S.dtype.type(0)
-            for j in range(N):
-                row[j] = exp(row[j] - top)
-                row_sum += row[j]
             shrink[i] = exp(largest[i] - top)
-            total[i] = total[i] * shrink[i] + row_sum
+            total[i] = total[i] * shrink[i] + _exponentiate_row(row, top)
             largest[i] = top
+
+
+@njit(fastmath=SUMS)
+def _exponentiate_row(row: Array, top: float) -> Any:
+    """row[j] = exp(row[j] − top), and their sum.
+
+    A function of its own: inside the parallel loop, code that is loaded from disk sums in another order than code that
+    was just compiled.
+    """
+    row_sum = row.dtype.type(0)
+    for j in range(len(row)):
+        row[j] = exp(row[j] - top)
+        row_sum += row[j]
+    return row_sum
 
 
 @kernel(parallel=True, fastmath=SUMS)
