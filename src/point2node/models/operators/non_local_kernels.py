@@ -12,6 +12,8 @@ from point2node.models.operators.tile_kernels import SUMS, Array
 
 BLOCK = 32
 """Rows in a work item."""
+LANES = 8
+"""Numbers of a row that are summed next to each other."""
 
 
 @kernel(parallel=True, fastmath=SUMS)
@@ -28,23 +30,34 @@ def exponentiate(S: Array, largest: Array, total: Array, shrink: Array) -> None:
             top = largest[i]
             for j in range(N):
                 top = row[j] if row[j] > top else top
+            for j in range(N):
+                row[j] = exp(row[j] - top)
             shrink[i] = exp(largest[i] - top)
-            total[i] = total[i] * shrink[i] + _exponentiate_row(row, top)
+            total[i] = total[i] * shrink[i] + _sum_row(row)
             largest[i] = top
 
 
-@njit(fastmath=SUMS)
-def _exponentiate_row(row: Array, top: float) -> Any:
-    """row[j] = exp(row[j] − top), and their sum.
+@njit
+def _sum_row(row: Array) -> Any:
+    """The sum of a row, in an order of its own that still fills vectors.
 
-    A function of its own: inside the parallel loop, code that is loaded from disk sums in another order than code that
-    was just compiled.
+    Where the compiler may choose the order, code that is loaded from disk can sum in another one than code that was
+    just compiled.
     """
-    row_sum = row.dtype.type(0)
-    for j in range(len(row)):
-        row[j] = exp(row[j] - top)
-        row_sum += row[j]
-    return row_sum
+    a = b = c = d = e = f = g = h = row.dtype.type(0)
+    whole = len(row) // LANES * LANES
+    for j in range(0, whole, LANES):
+        a += row[j]
+        b += row[j + 1]
+        c += row[j + 2]
+        d += row[j + 3]
+        e += row[j + 4]
+        f += row[j + 5]
+        g += row[j + 6]
+        h += row[j + 7]
+    for j in range(whole, len(row)):
+        a += row[j]
+    return ((a + b) + (c + d)) + ((e + f) + (g + h))
 
 
 @kernel(parallel=True, fastmath=SUMS)
