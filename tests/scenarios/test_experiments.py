@@ -57,9 +57,10 @@ def test_fewer_classes_start_from_more_and_learn_from_both_samplings(tmp_path, r
     monkeypatch.setattr(modelnet10, "HOLDING_BACK", ("folds=4", "fold=0"))
     start = tmp_path / "start"
     held_back = (*words, "classes=null", "folds=4", "fold=0")
-    experiments.running.train_once(start, modelnet10.PRESET, held_back, forty)
+    twin = experiments.running.train_once(start, modelnet10.PRESET, held_back, forty)
+    experiments.running.calibrate_once(twin, "--votes", "2", "--weights", "last")
     monkeypatch.setenv("POINT2NODE_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(modelnet10, "START", str(start))
+    monkeypatch.setattr(modelnet10, "START", start)
     monkeypatch.setattr(modelnet10, "WORDS", (*words, "classes=2"))
     monkeypatch.setattr(modelnet10, "VOTES", 2)
     modelnet10.make_table(tmp_path / "runs", ten, forty)
