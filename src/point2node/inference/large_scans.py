@@ -113,7 +113,7 @@ def sample_pieces(pieces: Pieces) -> PointCloud:
     for piece in pieces.read():
         if piece.unit is not None:
             return piece
-        taken.append(piece.xyz[::step])
+        taken.append(piece.xyz[::step].copy())  # a view would hold the whole piece
     return PointCloud(np.concatenate(taken) if taken else np.empty((0, 3)))
 
 
@@ -128,7 +128,7 @@ def survey(pieces: Pieces, side: float, name: str, limit: int | None) -> Cubes:
             placed = piece.xyz[np.isfinite(piece.xyz).all(axis=1)]
             if not len(placed):
                 continue
-            origin = placed[0]
+            origin = placed[0].copy()
         keys, inside = _keys_of(piece.xyz, origin, side)
         values = [*(piece.xyz[inside] - origin).T, *(piece.rgb[inside].T if piece.rgb is not None else ())]
         known.add(keys, values)
