@@ -123,7 +123,7 @@ def test_the_command_labels_a_large_scan_and_keeps_what_the_file_says(tmp_path, 
         words = ["predict", f"scan{suffix}", "--weights", str(weights), "--thin", "0.06", "--out", f"out{suffix}"]
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.output
-        assert "4,000 points are more than fit into memory: they are read in pieces, twice" in result.stderr
+        assert "4,000 points are more than fit into memory: they are read in pieces" in result.stderr
         assert "4,000 points in" in result.stdout
         target = Path(f"out{suffix}", f"scan_labelled{suffix}")
         labelled, given = read(target), read(Path(f"scan{suffix}"))
@@ -149,3 +149,4 @@ def test_rules_that_need_the_labels_of_every_point_are_refused_in_one_line(tmp_p
     result = CliRunner().invoke(app, words)
     assert result.exit_code == 2
     assert "expected a scan that fits into memory, for --protect" in result.stderr
+    assert "read in pieces\n" not in result.stderr  # before any work

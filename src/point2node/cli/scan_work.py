@@ -91,7 +91,7 @@ def label_and_draw(
             return Outcome(done.name)
         refuse_foreign(job)
     with brought_here(job) as here:
-        scan = look_at(here, work.labeller, work.options, work.auto, say)
+        scan = look_at(here, work.labeller, work.options, work.auto, say, work.rules)
         say(f"{job.scan}: {scan.card}")
         fixed = [f"fixed: {fix}" for fix in scan.fixes]
         doubts = [str(doubt) for doubt in scan.card.doubts]

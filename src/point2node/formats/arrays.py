@@ -17,7 +17,7 @@ from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, make_cloud, plain_name, to_bytes
 from point2node.formats.libraries import damage_reported, import_library
-from point2node.formats.pieces import Pieces, check_alike, mapped_rows
+from point2node.formats.pieces import Pieces, check_alike, rows_in_pieces
 
 PLAIN_COLUMNS = {3: "x y z", 6: "x y z red green blue", 7: "x y z red green blue label"}
 
@@ -65,7 +65,7 @@ def pieces_of_npy(path: Path) -> Pieces | None:
     count, offset = len(array), array.offset
 
     def read_pieces() -> Iterator[PointCloud]:
-        for table in mapped_rows(path, row, count, offset):
+        for table in rows_in_pieces(path, row, count, offset):
             yield cloud_from_array(path, table)
 
     return Pieces(count, row.itemsize, read_pieces)

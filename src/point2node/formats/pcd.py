@@ -16,7 +16,7 @@ from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, columns_from_cloud, usual_type
 from point2node.formats.numbers import as_type, parse_rows
-from point2node.formats.pieces import Pieces, check_alike, mapped_rows
+from point2node.formats.pieces import Pieces, check_alike, rows_in_pieces
 
 PADDING = "_"  # the name of bytes that mean nothing
 KINDS = {"i": "I", "u": "U", "f": "F"}
@@ -55,7 +55,7 @@ def pieces(path: Path) -> Pieces | None:
     _check_size(path, header, path.stat().st_size - header.size, row.itemsize * header.points())
 
     def read_pieces() -> Iterator[PointCloud]:
-        for table in mapped_rows(path, row, header.points(), header.size):
+        for table in rows_in_pieces(path, row, header.points(), header.size):
             part = replace(header, width=len(table), height=1)
             yield _cloud(path, header, _read_binary(path, part, table.tobytes()))
 

@@ -27,7 +27,7 @@ class Pieces:
     """The points from the first to the last, the same pieces each time; all have the same parts and fields."""
 
 
-def mapped_rows(path: Path, row: np.dtype[Any], count: int, offset: int) -> Iterator[Array]:
+def rows_in_pieces(path: Path, row: np.dtype[Any], count: int, offset: int) -> Iterator[Array]:
     """The rows of a table inside a file, as copies of some at a time: a map would be held as long as they are."""
     with path.open("rb") as stream:
         stream.seek(offset)

@@ -16,7 +16,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, columns_from_cloud, narrow, usual_type
 from point2node.formats.numbers import NumberRows, as_type, parse_rows
-from point2node.formats.pieces import Pieces, check_alike, mapped_rows
+from point2node.formats.pieces import Pieces, check_alike, rows_in_pieces
 from point2node.formats.ply_header import CORNERS, Element, Header, read_header, truncated
 from point2node.formats.triangles import fan, split_polygons
 
@@ -60,7 +60,7 @@ def pieces(path: Path) -> Pieces | None:
         raise truncated(path, vertices)
 
     def read_pieces() -> Iterator[PointCloud]:
-        for table in mapped_rows(path, row, vertices.count, start):
+        for table in rows_in_pieces(path, row, vertices.count, start):
             columns = {name: table[name].astype(row[name].newbyteorder("=")) for name in row.names or ()}
             yield cloud_from_columns(path, columns, origin=PlyOrigin(header.remarks))
 

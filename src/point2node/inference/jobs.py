@@ -155,7 +155,14 @@ class LookedAt:
     """The scan itself, where it is larger than memory."""
 
 
-def look_at(job: Job, labeller: SceneLabeller, options: Options, auto: bool, say: Callable[[str], None]) -> LookedAt:
+def look_at(
+    job: Job,
+    labeller: SceneLabeller,
+    options: Options,
+    auto: bool,
+    say: Callable[[str], None],
+    rules: OutputRules | None = None,
+) -> LookedAt:
     """Read the scan and examine it; with ``auto``, fix what is obvious."""
     assert isinstance(job.scan, Path)
     name = str(job.scan)
@@ -166,7 +173,8 @@ def look_at(job: Job, labeller: SceneLabeller, options: Options, auto: bool, say
         options, why = settle_scale(cloud, labeller, options)
         large = None
     else:
-        say(f"{name}: {pieces.points:,} points are more than fit into memory: they are read in pieces, twice")
+        check_rules(rules, name)
+        say(f"{name}: {pieces.points:,} points are more than fit into memory: they are read in pieces")
         options, why = settle_scale(sample_pieces(pieces), labeller, options)
         side = labeller.cube(options) / FINER / (options.scale or 1.0)
         large = LargeScan(pieces, survey(pieces, side, name, options.memory))
@@ -196,8 +204,6 @@ def label_scan(
 ) -> tuple[Written, LabelledCloud]:
     """Label the scan and write the result, by the rules if any; returns what was written, and what to draw of it."""
     assert isinstance(job.target, Path)
-    if scan.large is not None:
-        check_rules(rules, str(job.scan))
     if rules is not None:
         rules.check(scan.cloud, scan.options.up, str(job.scan))
     labelled = labeller.label(scan.cloud, scan.options, report, job.name)

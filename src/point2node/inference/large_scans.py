@@ -19,7 +19,7 @@ from point2node.inference.labelled import LabelledCloud
 from point2node.inference.output_rules import InputClasses, OutputRules
 
 FINER = 2
-"""Cubes have the side at which the network labels points, divided by this: labels lose next to nothing."""
+"""Cubes have the side at which the network labels points, divided by this, so that a cube seldom holds two surfaces."""
 FARTHEST = 1 << 20
 """Cubes between the first point and the farthest one that can be labelled: 15 km of 15 mm each."""
 COPIES, KEPT = 4, 200
@@ -165,10 +165,10 @@ class _Known:
         self._parts.append((found, np.bincount(number, minlength=len(found)).astype(np.float64), np.stack(sums)))
         first, *others = (len(part[0]) for part in self._parts)
         if sum(others) > first:  # so that no cube is sorted more than a few times
-            self._parts = [self.all()]
+            self.all()
 
     def all(self) -> tuple[Keys, Sums, Sums]:
-        """The keys (M,), ascending, the counts (M,) and the sums (C, M)."""
+        """The keys (M,), ascending, the counts (M,) and the sums (C, M), of which one list is made."""
         rows = sum(part[0].nbytes + part[1].nbytes + part[2].nbytes for part in self._parts)
         if held_memory() + (MERGED - 1) * rows > self._limit:
             raise InputError(
