@@ -110,3 +110,27 @@ def test_next_moves_the_picture_to_a_pin(browser, viewer):
     page.wait_for_timeout(2000)
     assert page.screenshot(clip=CANVAS, timeout=PATIENCE) != before
     page.close()
+
+
+def test_an_outline_is_drawn_corner_by_corner_and_corrects_what_it_encloses(browser, viewer, room):
+    page = open_tab(browser, viewer)
+    choose(page, "A click", "draws an outline")
+    choose(page, "Is a", "door")
+    client = visitor_of(viewer)
+    settled_camera(client)
+    corners = np.array([[-0.4, -0.4, 0], [0.4, -0.4, 0], [0.5, 0.3, 0], [-0.2, 0.4, 0]])
+    places = on_screen(page, client, corners)
+    for number, place in enumerate(places, start=1):
+        page.mouse.click(*place)
+        page.get_by_text(f"Corners of the outline: {number}.").wait_for(timeout=PATIENCE)
+    page.wait_for_function("() => '/drawn/line' in window.__viserSceneTree.getState()", timeout=PATIENCE)
+    wait_until_drawn(page)
+    page.mouse.click(*places[0])
+    page.get_by_text("Corrections: 1,").wait_for(timeout=PATIENCE)
+    page.wait_for_function("() => !('/drawn' in window.__viserSceneTree.getState())", timeout=PATIENCE)
+    xyz = point2node.read(room).xyz[kept(room)[0].indices] - [1.5, 1, 0]
+    floor = xyz[np.abs(xyz[:, 2]) < 0.1]
+    assert len(floor) > 50
+    assert np.abs(floor[:, :2]).max() < 0.55
+    assert not page.errors
+    page.close()

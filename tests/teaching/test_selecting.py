@@ -125,3 +125,23 @@ def test_the_whole_screen_holds_exactly_the_points_whose_place_is_on_it(seed, fo
         (depth > 0) & (np.nan_to_num(places, nan=-1) > 0).all(axis=1) & (np.nan_to_num(places, nan=2) < 1).all(axis=1)
     )
     assert select_lasso(xyz, camera, rectangle((0, 0), (1, 1))).tolist() == np.flatnonzero(inside).tolist()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6), st.floats(0.2, 2), st.floats(0.3, 3), st.floats(0.1, 20))
+def test_a_place_on_the_screen_is_where_its_point_is_seen(seed, fov, aspect, ahead):
+    random = np.random.default_rng(seed)
+    camera = camera_of(random.normal(size=3), random.normal(size=4), fov, aspect)
+    drawn = random.uniform(size=(7, 2))
+    places, depth = camera.project(camera.unproject(drawn, ahead))
+    assert np.allclose(places, drawn)
+    assert np.allclose(depth, ahead)
+
+
+def test_a_camera_that_moved_turned_or_changed_its_shape_sees_otherwise():
+    camera = camera_of((0, 0, -2), FORWARD, 1.0, 1.5)
+    assert camera.sees_as(camera_of((0, 0, -2.0001), FORWARD, 1.0, 1.5))
+    assert not camera.sees_as(camera_of((0, 0, -2.1), FORWARD, 1.0, 1.5))
+    assert not camera.sees_as(camera_of((0, 0, -2), (1, 0.1, 0, 0), 1.0, 1.5))
+    assert not camera.sees_as(camera_of((0, 0, -2), FORWARD, 1.1, 1.5))
+    assert not camera.sees_as(camera_of((0, 0, -2), FORWARD, 1.0, 1.2))

@@ -80,6 +80,18 @@ class Camera:
         places = seen[:, :2] / height[:, None] / np.array([self.aspect, 1.0]) + 0.5
         return places, depth
 
+    def unproject(self, places: ArrayLike, depth: float) -> NDArray[np.float64]:
+        """The points (N, 3) that are seen at places (N, 2) of the screen, ``depth`` metres ahead."""
+        middle = np.asarray(places, np.float64) - 0.5
+        height = 2 * np.tan(self.fov / 2) * depth
+        seen = np.column_stack([middle * np.array([self.aspect, 1.0]) * height, np.full(len(middle), depth)])
+        return seen @ self.rotation.T + self.position
+
+    def sees_as(self, other: Camera) -> bool:
+        """Whether a place on the screen means the same for both."""
+        pairs = ((self.position, other.position), (self.rotation, other.rotation), (self.fov, other.fov))
+        return all(np.allclose(one, two, atol=1e-3) for one, two in pairs) and np.isclose(self.aspect, other.aspect)
+
 
 def camera_of(position: ArrayLike, wxyz: ArrayLike, fov: float, aspect: float) -> Camera:
     """A camera whose axes are turned by a unit quaternion."""

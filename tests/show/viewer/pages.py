@@ -136,8 +136,8 @@ class Client:
     def send_file_download(self, name, content, save_immediately):
         self.downloads[name] = content
 
-    def click(self, point, from_above=5.0):
+    def click(self, point, from_above=5.0, screen_pos=(0.5, 0.5)):
         """Click straight down at a place."""
         origin = (float(point[0]), float(point[1]), from_above)
         for callback in self.scene.clicks:
-            callback(SimpleNamespace(ray_origin=origin, ray_direction=(0.0, 0.0, -1.0)))
+            callback(SimpleNamespace(ray_origin=origin, ray_direction=(0.0, 0.0, -1.0), screen_pos=screen_pos))

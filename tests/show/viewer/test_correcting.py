@@ -8,7 +8,7 @@ import point2node
 from point2node.core.classes import S3DIS
 from point2node.inference.labeller import Options
 from point2node.show.viewer.controls import Controls
-from point2node.show.viewer.correct_panel import BRUSH, EXPLAIN, POINT, SEGMENT
+from point2node.show.viewer.correct_panel import BRUSH, EXPLAIN, LASSO, POINT, SEGMENT
 from point2node.show.viewer.session import Session
 from point2node.show.viewer.workbench import Workbench
 from point2node.teaching.corrections_file import corrections_path, read_corrections
@@ -171,12 +171,55 @@ def test_next_moves_the_camera_and_puts_a_pin(visit):
     assert 1 < np.linalg.norm(visitor.client.camera.position - place) < 4
 
 
+def look_down(visitor, height=5.0):
+    visitor.client.camera = SimpleNamespace(
+        position=np.array([0.0, 0.0, height]), wxyz=np.array([0.0, 1.0, 0.0, 0.0]), fov=1.0, aspect=1.0
+    )
+
+
+def draw(visitor, corners):
+    for corner in corners:
+        visitor.client.click((0, 0), screen_pos=corner)
+
+
+TRIANGLE = ((0.4, 0.6), (0.6, 0.6), (0.5, 0.4))
+
+
+def test_an_outline_corrects_what_is_seen_inside_it(visit, room):
+    visitor = visit()
+    look_down(visitor)
+    visitor.panel.tool.value, visitor.panel.name.value = LASSO, "door"
+    draw(visitor, TRIANGLE)
+    assert not corrections_path(room).exists()
+    assert len(visitor.client.scene.nodes["/drawn/line"].points) == 2
+    assert "outline: 3" in visitor.panel.status.content
+    draw(visitor, [(0.405, 0.605)])
+    (correction,) = kept(room)
+    xyz = point2node.read(room).xyz[correction.indices] - [1.5, 1, 0]
+    side = 5 * 2 * np.tan(0.5)  # of the floor, as it is seen
+    u, v = 0.5 + xyz[:, 0] / side, 0.5 - xyz[:, 1] / side
+    assert len(u) > 5
+    assert ((v < 0.601) & (v > 0.4 + 2 * np.abs(u - 0.5) - 0.001)).all()
+    assert not any(name.startswith("/drawn") for name in visitor.client.scene.nodes)
+
+
+def test_an_outline_starts_again_when_the_view_has_moved_and_goes_with_its_tool(visit, room):
+    visitor = visit()
+    look_down(visitor)
+    visitor.panel.tool.value = LASSO
+    draw(visitor, TRIANGLE)
+    look_down(visitor, 4.0)
+    draw(visitor, [TRIANGLE[0]])
+    assert not corrections_path(room).exists()
+    assert "outline: 1" in visitor.panel.status.content
+    visitor.panel.tool.tell(value=POINT)
+    assert not any(name.startswith("/drawn") for name in visitor.client.scene.nodes)
+
+
 def test_a_rectangle_corrects_what_is_seen_in_it(visit, room):
     visitor = visit()
     visitor.panel.name.value = "door"
-    visitor.client.camera = SimpleNamespace(
-        position=np.array([0.0, 0.0, 5.0]), wxyz=np.array([0.0, 1.0, 0.0, 0.0]), fov=1.0, aspect=1.0
-    )  # straight down
+    look_down(visitor)
     for callback in visitor.client.scene.rectangles:
         callback(SimpleNamespace(screen_min=(0.45, 0.45), screen_max=(0.55, 0.55)))
     (correction,) = kept(room)

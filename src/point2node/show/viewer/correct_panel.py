@@ -12,7 +12,8 @@ from point2node.teaching.corrections import LONGEST_NAME, Corrections
 
 EXPLAIN, ISOLATE = "says why", "shows an object alone"
 SEGMENT, BRUSH, POINT = "corrects a surface", "corrects with a brush", "corrects a point"
-TOOLS = (EXPLAIN, ISOLATE, SEGMENT, BRUSH, POINT)
+LASSO = "draws an outline"
+TOOLS = (EXPLAIN, ISOLATE, SEGMENT, BRUSH, POINT, LASSO)
 SMALLEST, LARGEST, USUAL = 0.05, 1.0, 0.2
 """Metres: the radius of the brush."""
 HELP = "Shift + drag corrects all that is seen in a rectangle."
@@ -52,6 +53,11 @@ class CorrectPanel:
     def corrects(self) -> bool:
         """Whether a click corrects, rather than asks something."""
         return str(self.tool.value) not in (EXPLAIN, ISOLATE)
+
+    @property
+    def draws(self) -> bool:
+        """Whether a click is a corner of an outline."""
+        return str(self.tool.value) == LASSO
 
     @property
     def isolates(self) -> bool:

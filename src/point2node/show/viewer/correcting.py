@@ -25,6 +25,7 @@ from point2node.teaching.corrections_file import corrections_path
 from point2node.teaching.notebooks import Notebook
 from point2node.teaching.observing import TaughtScan
 from point2node.teaching.selecting import (
+    Camera,
     camera_of,
     find_segments,
     rectangle,
@@ -42,7 +43,11 @@ NOTHING_LEARNT = (
     "and confirm right labels of other classes."
 )
 BEHIND = 0.3
-"""Metres: what lies farther behind the foremost points of a rectangle is not meant."""
+"""Metres: what lies farther behind the foremost points of a rectangle or an outline is not meant."""
+CLOSES = 0.025
+"""Of the picture's height: a click this near to the first corner closes the outline."""
+AHEAD = 0.3
+"""Metres before the camera: there the outline is drawn, in front of the scan."""
 
 
 class Correcting:
@@ -71,11 +76,14 @@ class Correcting:
         self._plain: LabelledCloud | None = None
         self._segments: Indices | None = None
         self._passed: set[int] = set()
+        self._outline: list[tuple[float, float]] = []
+        self._outline_seen: Camera | None = None
         panel.say(ONLY_FILES)
 
     def connect(self) -> None:
         """Let the panel tell this."""
         panel = self._panel
+        panel.tool.on_update(lambda _: self._alone(self._drop_outline))
         panel.undo.on_click(lambda _: self._change(Corrections.undo))
         panel.redo.on_click(lambda _: self._change(Corrections.redo))
         panel.add.on_click(lambda _: self._add_class())
@@ -87,6 +95,7 @@ class Correcting:
         """Another scan, or other labels of it; what is to be shown: the labels with all corrections over them."""
         same = self._scan is not None and scan.cloud is self._scan.cloud and scan.options == self._scan.options
         self.close()
+        self._drop_outline()
         self._scan, self._plain = scan, labelled
         self._segments = self._segments if same else None
         self._passed = self._passed if same else set()
@@ -121,14 +130,45 @@ class Correcting:
         self._correct(select(self, point))
         return True
 
-    def _select_rectangle(self, event: Any) -> None:
-        scan, camera = self._scan, self._client.camera
-        if scan is None or self._notebook is None:
+    def take_corner(self, place: tuple[float, float]) -> None:
+        """One more corner of an outline on the screen; the first one again closes it and corrects what is inside."""
+        if self._notebook is None:
+            self._panel.say(ONLY_FILES)
             return
-        seen = camera_of(camera.position, camera.wxyz, camera.fov, camera.aspect)
-        inside = select_lasso(scan.placement.xyz, seen, rectangle(event.screen_min, event.screen_max), BEHIND)
-        if len(inside):
-            numbers = scan.placement.numbers[inside]
+        self._alone(partial(self._draw_corner, place))
+
+    def _draw_corner(self, place: tuple[float, float]) -> None:
+        seen = self._camera()
+        if self._outline_seen is None or not seen.sees_as(self._outline_seen):
+            self._outline = []  # corners of another view are elsewhere on this one
+        corners = np.array([*self._outline, place])
+        nearness = np.linalg.norm((corners[0] - corners[-1]) * np.array([seen.aspect, 1.0]))
+        if len(corners) > 3 and nearness < CLOSES:
+            self._drop_outline()
+            self._correct_inside(seen, corners[:-1])
+            return
+        self._outline, self._outline_seen = [*self._outline, place], seen
+        self._picture.draw_outline(seen.unproject(corners, AHEAD))
+        self._panel.say(f"Corners of the outline: {len(corners)}. Click the first one again to close it.")
+
+    def _drop_outline(self) -> None:
+        self._outline, self._outline_seen = [], None
+        self._picture.draw_outline(None)
+
+    def _camera(self) -> Camera:
+        camera = self._client.camera
+        return camera_of(camera.position, camera.wxyz, camera.fov, camera.aspect)
+
+    def _select_rectangle(self, event: Any) -> None:
+        if self._notebook is not None:
+            self._correct_inside(self._camera(), rectangle(event.screen_min, event.screen_max))
+
+    def _correct_inside(self, seen: Camera, polygon: NDArray[np.float64]) -> None:
+        """Correct what is seen inside a polygon on the screen."""
+        assert self._scan is not None
+        placement = self._scan.placement
+        numbers = placement.numbers[select_lasso(placement.xyz, seen, polygon, BEHIND)]
+        if len(numbers):
             self._correct(numbers[self._picture.visible(numbers)])
 
     def _correct(self, numbers: Indices) -> None:

@@ -95,6 +95,10 @@ class Picture:
             self.redraw()
         self._view.point_out(place, text)
 
+    def draw_outline(self, corners: Floats | None) -> None:
+        """Draw the outline that is being drawn on the screen; None removes it."""
+        self._view.draw_outline(corners)
+
     def show_explanation(self, shapes: ExplanationShapes, name: str, html: str) -> None:
         """Why the point called ``name`` has its label."""
         self._shapes, self._pointed = shapes, name
@@ -186,13 +190,15 @@ def pick(xyz: NDArray[np.float32], origin: ArrayLike, direction: ArrayLike, reac
     return int(met[np.argmin(depth[met])]) if len(met) else None
 
 
-SCAN, WHY, CORRECTED, NEXT, BOXES = "/scan", "/why", "/corrected", "/next", "/boxes"
+SCAN, WHY, CORRECTED, NEXT, BOXES, DRAWN = "/scan", "/why", "/corrected", "/next", "/boxes", "/drawn"
 MARKED_SIZE = 1.6
 """Corrected points are drawn larger than the others by this factor."""
 NEAR = 2.5
 """Metres from which a place that is pointed out is looked at."""
 OUTLINE = (60, 60, 60)
 MARK = (240, 0, 90)
+CORNER = 0.003
+"""Metres: the radius of the first corner of an outline, which is drawn just before the camera."""
 GAMMA = 2.2
 """viser takes the colours of lines for amounts of light; without this, all but the purest would look pale."""
 PAINTED_SIZE = 2.5
@@ -278,6 +284,19 @@ class SceneView:
         self._client.scene.add_line_segments(
             BOXES, lines, np.repeat(colours[:, None], 2, axis=1), thickness=2.5, thickness_units="screen"
         )
+
+    def draw_outline(self, corners: Floats | None) -> None:
+        """Draw a line through some corners (P, 3), the first one marked; None removes it."""
+        scene = self._client.scene
+        scene.remove_by_name(DRAWN)
+        if corners is None:
+            return
+        lines = np.stack([corners[:-1], corners[1:]], axis=1).astype(np.float32)
+        with self._client.atomic():
+            scene.add_frame(DRAWN, show_axes=False)
+            scene.add_icosphere(f"{DRAWN}/first", radius=CORNER, color=MARK, position=corners[0], cast_shadow=False)
+            if len(lines):
+                scene.add_line_segments(f"{DRAWN}/line", lines, MARK, thickness=3.5, thickness_units="screen")
 
     def point_out(self, place: Floats, text: str) -> None:
         """Move the camera near a place, in the direction in which it looks, and put a pin with a text there."""

@@ -78,7 +78,7 @@ class Session:
         self._objects.connect()
         self._correcting.connect()
         self._workbench.on_learnt(self.label_again)
-        self._client.scene.on_click()(lambda event: self.click(event.ray_origin, event.ray_direction))
+        self._client.scene.on_click()(lambda event: self.click(event.ray_origin, event.ray_direction, event.screen_pos))
         if self._scans:
             self.open_listed()
         else:
@@ -190,8 +190,14 @@ class Session:
         self._controls.say(f"Labelling {scan.name} … The network takes a while to start the first time.")
         return self._workbench.label(scan, report, waiting)
 
-    def click(self, origin: ArrayLike, direction: ArrayLike) -> None:
-        """Explain the point under the click; a click beside all points does nothing."""
+    def click(self, origin: ArrayLike, direction: ArrayLike, screen: tuple[float, float]) -> None:
+        """Do what the chosen tool does with the point under the click, or with the place on the screen.
+
+        Except for the corner of an outline, a click beside all points does nothing.
+        """
+        if self._panel.draws:
+            self._correcting.take_corner(screen)
+            return
         with self._lock:
             scan, labelled, job = self._picture.scan, self._picture.labelled, self._job
             point = self._picture.pick(origin, direction)
