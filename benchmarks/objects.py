@@ -13,6 +13,7 @@ import numpy as np
 
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
+from point2node.inference.jobs import checksum_of
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.rooms import generate_room
 from point2node.show.objects import Match, find_objects, match_objects
@@ -30,12 +31,13 @@ def main(count: int) -> None:
     for index in range(FIRST, FIRST + count):
         room = generate_room(SEED, index, styles="held_out")
         assert room.labels is not None
-        labelled = labeller.label(room.with_(labels=None), Options(thin=0.04))
+        labelled = labeller.label(room.with_(labels=None), Options())
         for name, labels in zip(results, (room.labels, labelled.labels), strict=True):
             add(results[name], room, np.asarray(labels, np.int64))
         print(f"{index - FIRST + 1} of {count} rooms", file=sys.stderr, flush=True)
     table = {name: {kind: vars(match) for kind, match in found.items()} for name, found in results.items()}
-    RESULTS.write_text(json.dumps({"rooms": count, "matches": table}, indent=1) + "\n", encoding="utf-8")
+    note = {"rooms": count, "weights": checksum_of(labeller)[:6], "matches": table}
+    RESULTS.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
     print(markdown(results))
 
 

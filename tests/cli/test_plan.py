@@ -10,7 +10,7 @@ from point2node.cli.main import app
 from point2node.core.point_cloud import PointCloud
 from point2node.formats import write
 from tests.show.rooms import room
-from tests.show.test_floor_plan import DOOR, TABLE, WINDOW
+from tests.show.test_floor_plan import DOOR, TABLE, WINDOW, door_with_leaf
 
 
 def run(*words):
@@ -50,6 +50,24 @@ def test_dxf_and_json_hold_the_plan_in_metres_and_coordinates_of_the_scan(labell
     (outline,) = drawing.modelspace().query("LWPOLYLINE[layer=='OUTLINE']")
     assert np.allclose(np.array(outline.get_points("xy")), note["outline"])
     assert len(drawing.modelspace().query("LWPOLYLINE[layer=='DOORS']")) == 1
+
+
+def test_an_open_leaf_is_drawn_with_its_swing_and_named_in_the_json(tmp_path):
+    scene = door_with_leaf("start", 1.3)
+    write(tmp_path / "room.ply", PointCloud(scene.xyz, labels=scene.labels))
+    outs = [word for end in ("svg", "dxf", "json") for word in ("--out", tmp_path / f"p.{end}")]
+    assert run("plan", tmp_path / "room.ply", *outs).exit_code == 0
+    (door,) = json.loads((tmp_path / "p.json").read_text())["openings"]
+    (leaf,) = door["leaves"]
+    assert (leaf["side"], leaf["inwards"]) == ("right", True)
+    drawing = ElementTree.parse(tmp_path / "p.svg").getroot()
+    lines = {
+        one.get("class"): one.get("points").split() for one in drawing.iter("{http://www.w3.org/2000/svg}polyline")
+    }
+    assert lines["leaf"][1] == lines["swing"][-1]
+    ezdxf = pytest.importorskip("ezdxf")
+    (line,) = ezdxf.readfile(tmp_path / "p.dxf").modelspace().query("LINE[layer=='DOORS']")
+    assert np.allclose((line.dxf.start.x, line.dxf.start.y), leaf["hinge"])
 
 
 @pytest.mark.parametrize(

@@ -163,3 +163,22 @@ def test_class_shares_at_work_are_near_those_of_real_rooms():
     for entry, share in zip(S3DIS, 100 * counts / counts.sum(), strict=True):
         expected, factor = SHARES[entry.name]
         assert expected / factor < share < expected * factor, f"{entry.name}: {share:.2f} against {expected}"
+
+
+def test_a_description_names_the_doors_and_windows_with_their_true_width_and_leaves():
+    whole = 0
+    for index in range(6):
+        room, description = generate_room(4, index, settings=WHOLE), describe_room(4, index, settings=WHOLE)
+        for opening in description.openings:
+            points = room.xyz[room.instance == opening.instance]
+            names = {S3DIS[int(label)].name for label in room.labels[room.instance == opening.instance]}
+            assert names <= {opening.kind}
+            if len(points) < 200 or any(leaf.angle for leaf in opening.leaves):
+                continue
+            width = np.ptp(points[:, :2], axis=0).max()  # rooms are turned by a few degrees at most
+            assert width < opening.width + 0.25
+            whole += abs(width - opening.width) < 0.1  # furniture hides parts of the others
+        assert all(
+            leaf.side in ("left", "right") and abs(leaf.angle) <= 3 for o in description.openings for leaf in o.leaves
+        )
+    assert whole > 3

@@ -1,3 +1,5 @@
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -58,12 +60,52 @@ def test_doors_and_windows_lie_in_their_walls_with_width_height_and_sill():
     assert not any(other.is_measured for other in plan.walls if other is not wall)
 
 
+def door_with_leaf(hinge, angle, length=0.85, end=3.9):
+    """Posts and head of a door from x = 3 to its end in the wall y = 0, and a leaf at one post, open by an angle."""
+    posts = [("door", (x, 0, 0), (x + 0.06, 0, 2.1)) for x in (3.0, end - 0.06)]
+    head = ("door", (3.0, 0, 2.1), (end, 0, 2.16))
+    scene, _ = room(objects=(*posts, head))
+    far, up = np.meshgrid(np.arange(0, length, 0.02), np.arange(0, 2, 0.05))
+    x, towards = (3.04, 1) if hinge == "start" else (end - 0.04, -1)
+    leaf = np.stack([x + towards * far * np.cos(angle), far * np.sin(angle), up], axis=-1).reshape(-1, 3)
+    labels = np.concatenate([scene.labels, np.full(len(leaf), PLACES["door"])])
+    return LabelledScene("room", np.concatenate([scene.xyz, leaf]), S3DIS, labels)
+
+
 def test_an_open_leaf_does_not_change_the_width_of_a_door():
-    posts = [("door", (x, 0, 0), (x + 0.06, 0, 2.1)) for x in (3.0, 3.84)]
-    leaf = ("door", (3.06, 0.03, 0), (3.06, 0.9, 2.0))
-    head = ("door", (3.0, 0, 2.1), (3.9, 0, 2.16))
-    (door,) = draw_plan(room(objects=(*posts, leaf, head))[0], "room").openings
+    (door,) = draw_plan(door_with_leaf("start", np.pi / 2), "room").openings
     assert door.width == pytest.approx(0.9, abs=0.04)
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.sampled_from(["start", "end"]), st.booleans(), st.floats(0.6, 2.4))
+def test_an_open_leaf_shows_where_its_hinges_are_and_to_which_side_it_opens(hinge, inwards, angle):
+    scene = door_with_leaf(hinge, angle if inwards else -angle)
+    (door,) = draw_plan(scene, "room").openings
+    (leaf,) = door.leaves
+    assert leaf.inwards is inwards
+    assert leaf.side == ("right" if hinge == "start" else "left")  # from y > 0 one looks at the wall with x to the left
+    x = 3.04 if hinge == "start" else 3.86
+    assert math.dist(leaf.hinge, (x, 0)) < 0.12
+    towards = 1 if hinge == "start" else -1
+    tip = x + towards * 0.85 * np.cos(angle), (1 if inwards else -1) * 0.85 * np.sin(angle)
+    assert math.dist(leaf.tip, tip) < 0.15
+    assert np.allclose(leaf.arc[-1], leaf.tip)
+    assert np.allclose(leaf.arc[0], leaf.closed)
+
+
+def test_a_closed_door_has_no_open_leaf():
+    (door,) = draw_plan(door_with_leaf("start", 0.0), "room").openings
+    assert door.leaves == ()
+
+
+def test_two_leaves_are_found_one_at_each_post():
+    scene, other = (door_with_leaf(post, 1.2, 0.7, end=4.5) for post in ("start", "end"))
+    both = LabelledScene(
+        "room", np.concatenate([scene.xyz, other.xyz]), S3DIS, np.concatenate([scene.labels, other.labels])
+    )
+    (door,) = draw_plan(both, "room").openings
+    assert sorted(leaf.side for leaf in door.leaves) == ["left", "right"]
 
 
 def test_what_is_seen_through_a_door_is_no_part_of_the_room():

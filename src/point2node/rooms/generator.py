@@ -19,7 +19,7 @@ from point2node.rooms.pieces import Styles, check_styles
 from point2node.rooms.return_kernels import first_in_each_cube
 from point2node.rooms.scanners import SCANNERS, Scanner, with_settings
 from point2node.rooms.scanning import choose_positions, scan
-from point2node.rooms.scene import LABELS, Scene, build_scene
+from point2node.rooms.scene import LABELS, PlacedOpening, Scene, build_scene
 from point2node.rooms.settings import RoomSettings
 from point2node.rooms.surfaces import Floats
 
@@ -40,6 +40,7 @@ class RoomDescription:
     outline: tuple[tuple[float, float], ...]
     """Its corners counter-clockwise, before the room is put somewhere into a building."""
     height: float
+    openings: tuple[PlacedOpening, ...]
 
 
 def generate_room(
@@ -77,7 +78,7 @@ def describe_room(
     settings = settings or RoomSettings()
     scene = build_scene(_generators(seed, index, styles, settings)[0], styles, settings)
     outline = tuple((float(x), float(y)) for x, y in scene.outline)
-    return RoomDescription(scene.layout, scene.scanner, scene.styles, outline, float(scene.height))
+    return RoomDescription(scene.layout, scene.scanner, scene.styles, outline, float(scene.height), scene.openings)
 
 
 def _generators(seed: int, index: int, styles: str, settings: RoomSettings) -> list[Generator]:

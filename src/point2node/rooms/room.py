@@ -36,6 +36,8 @@ class Room:
         self._wall_ends = np.cumsum([wall.length for wall in self.walls])
         self.pieces: list[Piece] = []
         self.openings: list[tuple[Wall, float, Opening]] = []
+        self.fillings: list[int] = []
+        """The number among the pieces of what fills each opening."""
 
     def pick(self, purpose: str, **size: Any) -> Piece:
         """A new piece for a purpose of the catalogue, in one of the allowed styles."""
@@ -144,6 +146,7 @@ class Room:
                 self.plan.take(front)
             on.taken.append((distance - half - opening.beside, distance + half + opening.beside, opening.bottom, top))
             self.openings.append((on, distance, opening))
+            self.fillings.append(len(self.pieces))
             x, y = on.at(distance)
             self.pieces.append(opening.filling.placed(x, y, opening.bottom, on.yaw))
             return True

@@ -9,6 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from point2node.core.classes import S3DIS
+from point2node.rooms.building.openings import Leaf
 from point2node.rooms.building.shell import build_ceiling, build_floor, build_walls
 from point2node.rooms.floor_plan import FloorPlan
 from point2node.rooms.layouts import LAYOUTS, SCANNER_SHARES
@@ -19,6 +20,20 @@ from point2node.rooms.settings import RoomSettings
 from point2node.rooms.surfaces import Floats, Surfaces, join
 
 LABELS = {entry.name: entry.value for entry in S3DIS}
+
+
+@dataclass(frozen=True)
+class PlacedOpening:
+    """A door or window of a room."""
+
+    kind: str
+    instance: int
+    """The number of its points."""
+    width: float
+    height: float
+    bottom: float
+    """Metres above the floor."""
+    leaves: tuple[Leaf, ...]
 
 
 @dataclass(frozen=True)
@@ -38,6 +53,7 @@ class Scene:
     """(P,): the number of the piece that each surface belongs to."""
     labels: NDArray[np.int32]
     """The class of each piece."""
+    openings: tuple[PlacedOpening, ...]
     lamps: Floats
     """(L, 4): x, y, z and strength."""
 
@@ -57,7 +73,8 @@ def build_scene(rng: Generator, styles: Styles, settings: RoomSettings) -> Scene
 
 
 def assemble(layout: str, scanner: str, room: Room, pieces: list[Piece], lamps: Floats) -> Scene:
-    """The scene of these pieces."""
+    """The scene of these pieces, of which those of the room come last."""
+    before = len(pieces) - len(room.pieces)
     return Scene(
         layout=layout,
         scanner=scanner,
@@ -68,6 +85,10 @@ def assemble(layout: str, scanner: str, room: Room, pieces: list[Piece], lamps: 
         surfaces=join([piece.surfaces for piece in pieces]),
         piece=np.repeat(np.arange(len(pieces), dtype=np.int32), [len(piece.surfaces) for piece in pieces]),
         labels=np.array([LABELS[piece.label] for piece in pieces], np.int32),
+        openings=tuple(
+            PlacedOpening(one.filling.label, before + number, one.width, one.height, one.bottom, one.leaves)
+            for number, (_, _, one) in zip(room.fillings, room.openings, strict=True)
+        ),
         lamps=lamps,
     )
 

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
+from point2node.show.leaves import Leaf, find_leaves, place_of
 from point2node.show.objects import FoundObject, find_objects
 from point2node.show.outline import area_of, trace_outline
 from point2node.show.planes import Plane, WallPlane, find_planes
@@ -60,6 +61,8 @@ class Opening:
     bottom: float
     """Metres above the floor."""
     height: float
+    leaves: tuple[Leaf, ...] = ()
+    """The open leaves of a door that were seen; a closed one does not show to which side it opens."""
 
     @property
     def width(self) -> float:
@@ -154,9 +157,18 @@ def _opening(scene: LabelledScene, one: FoundObject, walls: Sequence[WallPlane],
     wall = walls[number]
     start = np.array(wall.start)
     direction = (np.array(wall.end) - start) / wall.length
-    (x0, y0), (x1, y1) = start + low * direction, start + high * direction
+    leaves: tuple[Leaf, ...] = ()
+    if one.kind.name == "door":
+        doors = scene.xyz[(scene.labels == scene.classes.index(one.kind)) & scene.placed]
+        leaves = find_leaves(np.asarray(doors[:, :2], np.float64), walls, number, (float(low), float(high)))
     return Opening(
-        one.kind.name, number, (float(x0), float(y0)), (float(x1), float(y1)), float(bottom - base), float(top - bottom)
+        kind=one.kind.name,
+        wall=number,
+        start=place_of(start + low * direction),
+        end=place_of(start + high * direction),
+        bottom=float(bottom - base),
+        height=float(top - bottom),
+        leaves=leaves,
     )
 
 

@@ -97,6 +97,9 @@ def plan_as_dxf(plan: FloorPlan) -> str:
         layer = f"{one.kind.upper()}S"
         closed(_opening_corners(plan.walls[one.wall], one.start, one.end), layer)
         write(f"{one.width:.2f} x {one.height:.2f}", (np.array(one.start) + one.end) / 2, layer)
+        for leaf in one.leaves:
+            space.add_line(leaf.hinge, leaf.tip, dxfattribs={"layer": layer})
+            space.add_lwpolyline(leaf.arc.tolist(), dxfattribs={"layer": layer})
     for piece in plan.furniture:
         closed(piece.box.corners[:4, :2], "FURNITURE")
         write(piece.name, np.array(piece.box.centre[:2]), "FURNITURE", 0.08)
@@ -134,6 +137,8 @@ def plan_as_svg(plan: FloorPlan) -> str:
     for one in plan.openings:
         corners = on_paper(_opening_corners(plan.walls[one.wall], one.start, one.end))
         parts.append(_polygon(corners, one.kind))
+        for leaf in one.leaves:
+            parts.append(_line(on_paper([leaf.hinge, leaf.tip]), "leaf") + _line(on_paper(leaf.arc), "swing"))
         outside = corners[2:].mean(axis=0) - corners[:2].mean(axis=0)
         place = corners[2:].mean(axis=0) + BESIDE * outside / np.linalg.norm(outside)
         parts.append(_label(place, corners[:2], f"{one.width:.2f} m"))
@@ -167,6 +172,11 @@ def _text(name: str) -> str:
 def _polygon(points: Floats, kind: str) -> str:
     places = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
     return f'<polygon class="{kind}" points="{places}"/>'
+
+
+def _line(points: Floats, kind: str) -> str:
+    places = " ".join(f"{x:.2f},{y:.2f}" for x, y in points)
+    return f'<polyline class="{kind}" points="{places}"/>'
 
 
 def _label(place: Floats, side: Floats, text: str) -> str:
@@ -214,6 +224,9 @@ polygon, rect {{ stroke-width: .25; stroke-linejoin: round }}
 .piece {{ fill-opacity: .22; stroke-width: .35 }}
 polygon.door, rect.door {{ fill: #fff; stroke: #b5562b; stroke-width: .5 }}
 polygon.window, rect.window {{ fill: #d6ecfa; stroke: #2a7ab0; stroke-width: .5 }}
+polyline {{ fill: none; stroke: #b5562b }}
+.leaf {{ stroke-width: .7 }}
+.swing {{ stroke-width: .25; stroke-dasharray: .8 .6 }}
 text {{ font-size: 2.8px; fill: #333; text-anchor: middle; dominant-baseline: middle }}
 text.fact, text.title {{ font-size: 3.4px; text-anchor: start; dominant-baseline: auto }}
 text.title {{ font-size: 4.6px; font-weight: 600 }}

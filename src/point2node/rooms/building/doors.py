@@ -7,12 +7,12 @@ from collections.abc import Callable
 
 from numpy.random import Generator
 
-from point2node.rooms.building.openings import Opening, Surroundings, frame
+from point2node.rooms.building.openings import Leaf, Opening, Surroundings, frame
 from point2node.rooms.materials import Material, furniture_finish, glass, metal, paint, wood
 from point2node.rooms.pieces import piece
 from point2node.rooms.surfaces import Surfaces, box, join, quad, rod
 
-Leaf = Callable[[float, float], Surfaces]  # from the width and height, hinged at x = 0
+LeafBuilder = Callable[[float, float], Surfaces]  # from the width and height, hinged at x = 0
 
 RECESS = (-0.015, 0.1)  # metres: how deep a closed leaf sits in the wall; less than 0 stands out of it
 # how often a leaf is closed, ajar, open or folded back to the wall, and by which angles in radians
@@ -106,7 +106,7 @@ def _height(rng: Generator, around: Surroundings) -> float:
     return float(min(rng.uniform(1.95, 2.35), around.height - 0.2))
 
 
-def _hinged(rng: Generator, around: Surroundings, leaves: int, build_leaf: Leaf) -> Opening:
+def _hinged(rng: Generator, around: Surroundings, leaves: int, build_leaf: LeafBuilder) -> Opening:
     """One or two leaves in a frame, often with a panel above them or a pane at their side."""
     each, height = rng.uniform(0.7, 1.05), _height(rng, around)
     edge = 0.012 if rng.uniform() < 0.15 else rng.uniform(0.03, 0.12)
@@ -115,13 +115,14 @@ def _hinged(rng: Generator, around: Surroundings, leaves: int, build_leaf: Leaf)
     width = leaves * each + 2 * edge
     recess, clearance, beside = rng.uniform(*RECESS), 0.8, 0.0
     parts = [frame(width, height + edge, edge, deep, deep / 2 - proud, trim, sill=False)]
-    first = int(rng.choice([-1, 1]))
+    first, hung = int(rng.choice([-1, 1])), []
     for number in range(leaves):
         side = first if number == 0 else -first
         leaf = join([build_leaf(each, height), _handles(each, metal(rng))])
         if side == 1:  # hinged at the other post
             leaf = leaf.turned(math.pi)
         angle = _angle(rng)
+        hung.append(Leaf("right" if side == 1 else "left", angle))
         if angle > 0:
             clearance, beside = 1.1, max(beside, each if angle > ANGLES[-1][0] else 0.0)
         y = recess if abs(angle) < 0.5 else (-0.03 if angle > 0 else 0.1)
@@ -138,7 +139,7 @@ def _hinged(rng: Generator, around: Surroundings, leaves: int, build_leaf: Leaf)
         parts.append(box((extra, 0.03, tall), (width / 2 + extra / 2, recess + 0.02, 0), glass(rng)))
         parts.append(box((0.05, deep, tall), (width / 2 + extra - 0.025, deep / 2 - proud, 0), trim))
         parts, total = [join(parts).moved((-extra / 2, 0, 0))], width + extra
-    return Opening(total, tall, piece("door", parts), clearance=clearance, beside=beside)
+    return Opening(total, tall, piece("door", parts), clearance=clearance, beside=beside, leaves=tuple(hung))
 
 
 def _angle(rng: Generator) -> float:

@@ -23,6 +23,16 @@ class Surroundings:
 
 
 @dataclass(frozen=True)
+class Leaf:
+    """The leaf of a door on hinges."""
+
+    side: str
+    """Where its hinges are, seen from inside the room: "left" or "right"."""
+    angle: float
+    """Radians that it is open; less than 0 out of the room."""
+
+
+@dataclass(frozen=True)
 class Opening:
     """A hole of this width and height, the piece in it, and what has to stay free around it."""
 
@@ -34,6 +44,7 @@ class Opening:
     """Metres of floor in front."""
     beside: float = 0.0
     """Metres of wall at either side, which an open leaf covers."""
+    leaves: tuple[Leaf, ...] = ()
 
 
 def frame(
