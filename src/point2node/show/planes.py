@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -63,6 +63,19 @@ class WallPlane(Plane):
         """From start to end."""
         return math.dist(self.start, self.end)
 
+    def moved(self, by: Floats) -> WallPlane:
+        """The same wall elsewhere."""
+        x, y, z = (float(one) for one in by)
+        (x0, y0), (x1, y1), (cx, cy, cz) = self.start, self.end, self.centre
+        return replace(
+            self,
+            start=(x0 + x, y0 + y),
+            end=(x1 + x, y1 + y),
+            bottom=self.bottom + z,
+            top=self.top + z,
+            centre=(cx + x, cy + y, cz + z),
+        )
+
     def frame(self, xy: Floats) -> tuple[Floats, Floats]:
         """How far places (N, 2) lie along the wall, from its start, and in front of it."""
         start = np.array(self.start)
@@ -108,9 +121,10 @@ def find_walls(scene: LabelledScene) -> list[WallPlane]:
         on_line = every_cell[np.abs((every_cell - middle) @ normal) <= NEAR]
         for piece in pieces:
             low, high = _lengthen(piece, (on_line - middle) @ direction)
-            wall = _measure_wall(local, len(own), origin, middle, direction, normal, low, high)
+            wall = _measure_wall(local, len(own), _Stretch(middle, direction, normal, low, high))
             if wall is not None:
                 walls.append(wall)
+    walls = [wall.moved(origin) for wall in walls]
     return sorted(walls, key=lambda wall: -wall.area)
 
 
@@ -190,24 +204,33 @@ def _lengthen(piece: tuple[float, float], along: Floats) -> tuple[float, float]:
     return float(corners.min()), float(corners.max())
 
 
-def _measure_wall(
-    local: Floats, own: int, origin: Floats, middle: Floats, direction: Floats, normal: Floats, low: float, high: float
-) -> WallPlane | None:
-    """The wall between two places of a line; None if it is too low, or hardly of the ``own`` first points."""
-    along, off = (local[:, :2] - middle) @ direction, (local[:, :2] - middle) @ normal
-    here = (np.abs(off) <= NEAR) & (along >= low - CELL) & (along <= high + CELL)
+@dataclass(frozen=True, eq=False)
+class _Stretch:
+    """A part of a line, seen from above."""
+
+    middle: Floats
+    direction: Floats
+    normal: Floats
+    low: float
+    high: float
+
+
+def _measure_wall(xyz: Floats, own: int, line: _Stretch) -> WallPlane | None:
+    """The wall along a line; None if it is too low, or hardly of the ``own`` first points."""
+    along, off = (xyz[:, :2] - line.middle) @ line.direction, (xyz[:, :2] - line.middle) @ line.normal
+    here = (np.abs(off) <= NEAR) & (along >= line.low - CELL) & (along <= line.high + CELL)
     if not here.any():
         return None
-    bottom, top = np.quantile(local[here, 2], [0.005, 0.995]) + origin[2]
+    bottom, top = np.quantile(xyz[here, 2], [0.005, 0.995])
     if top - bottom < LOWEST or here[:own].sum() < LEAST_SHARE * here.sum():
         return None
-    start, end = (middle + place * direction + origin[:2] for place in (low, high))
+    start, end = (line.middle + place * line.direction for place in (line.low, line.high))
     centre = (start + end) / 2
     return WallPlane(
         kind="wall",
-        area=_covered(np.stack([along[here], local[here, 2]], axis=1)),
+        area=_covered(np.stack([along[here], xyz[here, 2]], axis=1)),
         points=int(here.sum()),
-        normal=(float(normal[0]), float(normal[1]), 0.0),
+        normal=(float(line.normal[0]), float(line.normal[1]), 0.0),
         centre=(float(centre[0]), float(centre[1]), float((bottom + top) / 2)),
         start=(float(start[0]), float(start[1])),
         end=(float(end[0]), float(end[1])),
