@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUNS ?= experiments/runs
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow check docs format bench bench-large bench-huge bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms table-clicks clean
+.PHONY: demo test test-slow test-stress check docs format bench bench-large bench-huge bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms table-clicks clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -23,6 +23,9 @@ test: $(VENV)/installed  ## the fast suite
 
 test-slow: $(VENV)/installed  ## long property tests, paper-width networks, examples, large clouds
 	$(BIN)/python -m pytest -m slow
+
+test-stress: $(VENV)/installed  ## 150 kills at random moments and 10,000 damaged files: an hour; not part of CI
+	$(BIN)/python -m pytest -m stress -s
 
 check: $(VENV)/installed  ## lint, format, types, import contracts
 	$(BIN)/ruff check .

@@ -22,8 +22,8 @@ def test_rows_are_rooms_and_columns_are_what_there_is(tmp_path):
     full = {"rgb": scene.rgb, "ground truth": scene.truth, "baseline": scene.labels, "Point2Node": scene.truth}
     two = draw(tmp_path / "two.png", GridRow("a", scene.xyz, full), GridRow("b", scene.xyz, full))
     one = draw(tmp_path / "one.png", GridRow("a", scene.xyz, {"ground truth": scene.truth}))
-    assert two.shape[1] == 4 * one.shape[1]
-    assert two.shape[0] > 1.5 * one.shape[0]
+    assert 3.5 * one.shape[1] < two.shape[1] < 4 * one.shape[1]  # the name of a row is there once
+    assert two.shape[0] > one.shape[0] + 100  # though its legend needs fewer lines
 
 
 def test_a_heading_that_a_row_lacks_leaves_its_place_empty(tmp_path):

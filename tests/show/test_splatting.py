@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from point2node.show.shown_points import spacing
-from point2node.show.splatting import DISC, FINER, splat, stand_at_corner
+from point2node.show.splatting import DEPTH, DISC, FINER, REACHES, splat, stand_at_corner
 
 
 def splat_naively(xyz, view, pixels):
@@ -66,3 +66,38 @@ def test_what_lies_behind_an_edge_is_darker():
 def test_points_at_one_place_are_drawn(points):
     xyz = np.full((points, 3), 3.0)
     assert (splat(xyz, stand_at_corner(xyz), (30, 30)).shown >= 0).any()
+
+
+def test_colours_are_the_mean_of_the_fine_pixels_that_show_a_point():
+    random = np.random.default_rng(3)
+    xyz, colours = random.random((500, 3)), random.integers(0, 256, (500, 3)).astype(np.uint8)
+    splats = splat(xyz, stand_at_corner(xyz), (50, 40))
+
+    def coarse(fine):
+        return sum(fine[down::FINER, right::FINER] for down in range(FINER) for right in range(FINER)) / FINER**2
+
+    share = coarse((splats.shown >= 0).astype(float))[..., None]
+    wanted = coarse(colours[splats.shown] * splats.light[..., None].astype(float)) / np.maximum(share, 1e-6)
+    painted = splats.paint(colours).astype(float)
+    assert np.abs(painted - np.concatenate([wanted, 255 * share], axis=-1)).max() <= 0.51
+
+
+def test_light_is_that_of_a_pixel_by_pixel_twin():
+    xyz = np.random.default_rng(4).random((60, 3)) * [1, 2, 1]
+    view = stand_at_corner(xyz)
+    splats, depth = splat(xyz, view, (24, 20)), xyz @ view.back
+    height, width = splats.shown.shape
+
+    def depth_at(row, column):
+        inside = 0 <= row < height and 0 <= column < width and splats.shown[row, column] >= 0
+        return depth[splats.shown[row, column]] if inside else -1e9
+
+    size = np.ptp(xyz, axis=0).max()
+    for row, column in np.argwhere(splats.shown >= 0):
+        shade = 0.0
+        for step in FINER * np.array(REACHES):
+            for down, right in ((0, step), (step, 0), (step, step), (step, -step)):
+                both = (depth_at(row + down, column + right) + depth_at(row - down, column - right)) / 2
+                shade += np.clip(both - depth_at(row, column), 0, 0.03 * size)
+        assert splats.light[row, column] == pytest.approx(max(np.exp(-DEPTH / size * shade), 0.3), abs=1e-5)
+    assert not splats.light[splats.shown < 0].any()

@@ -34,6 +34,7 @@ def warmup(
     from point2node.kernels.compiling import compiling_announced
     from point2node.show.scene_files import read_scene
     from point2node.show.scene_page import to_scene_page
+    from point2node.show.stills import write_stills
     from point2node.weights.trained import load_trained
 
     start = time.monotonic()
@@ -45,7 +46,9 @@ def warmup(
         for options in (Options(scale=1.0), Options(scale=1.0, color=False, thin=0.05)):
             examine_cloud(cloud, labeller, options)
             labelled = labeller.label(cloud, options)
-            to_scene_page(read_scene(labelled.save(Path(folder) / "scan_labelled.xyz")))
+            scene = read_scene(labelled.save(Path(folder) / "scan_labelled.xyz"))
+            to_scene_page(scene)
+            write_stills(scene, Path(folder) / "scan.html")
     print(
         f"ready in {time.monotonic() - start:.0f} s: the kernels that predict needs with {labeller.name!r} are compiled"
     )

@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+from PIL.Image import Image
 
 from point2node.core.errors import InputError, unknown_choice
-from point2node.core.writing import replacing
-from point2node.show.colours import RAMPS, RIGHT, UNKNOWN, WRONG, Colour, class_colours, ramp
+from point2node.show.colours import RAMPS, RIGHT, UNKNOWN, WRONG, class_colours, ramp
 from point2node.show.scene import Array, LabelledScene
+from point2node.show.sheets import Sheet, legend, scale
 from point2node.show.shown_points import DIRECTIONS, ceiling_cut, thin, walls_towards
 from point2node.show.splatting import Splats, splat, stand_at_corner
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
 
 PIXELS = (1400, 900)
 MOST_POINTS = 2_000_000
@@ -38,7 +32,7 @@ def write_stills(scene: LabelledScene, page: Path) -> list[Path]:
     written = []
     for kind, colours in colours_of(opened).items():
         path = page.with_name(f"{page.stem}_{kind}.png")
-        save(_frame(opened, kind, splats.paint(colours), note), path)
+        _sheet(opened, kind, splats.paint(colours), note).save(path)
         written.append(path)
     return written
 
@@ -49,7 +43,7 @@ def write_still(scene: LabelledScene, path: Path, kind: str = "class") -> None:
     colours = colours_of(opened)
     if kind not in colours:
         raise unknown_choice("the picture", kind, colours)
-    save(_frame(opened, kind, splats.paint(colours[kind]), note), path)
+    _sheet(opened, kind, splats.paint(colours[kind]), note).save(path)
 
 
 def _open(scene: LabelledScene) -> tuple[LabelledScene, Splats, str]:
@@ -97,78 +91,18 @@ def colours_of(scene: LabelledScene) -> dict[str, Array]:
     return found
 
 
-def _frame(scene: LabelledScene, kind: str, image: Array, note: str) -> Figure:
-    figure = make_figure(PIXELS[0] / DOTS, PIXELS[1] / DOTS + 0.7)
-    axes = figure.subplots()
-    axes.axis("off")
-    axes.imshow(image)
-    axes.set_title(f"{scene.name}: {TITLES[kind]}", fontsize=15, loc="left", parse_math=False)
-    axes.text(0, -0.01, note, transform=axes.transAxes, fontsize=9, color="0.45", va="top")
+def _sheet(scene: LabelledScene, kind: str, image: Array, note: str) -> Sheet:
+    return Sheet([[image]], title=f"{scene.name}: {TITLES[kind]}", note=note, key=_key(scene, kind))
+
+
+def _key(scene: LabelledScene, kind: str) -> Image | None:
+    """What the colours of a still mean."""
     if kind in RAMPS:
-        add_scale(figure, axes, kind)
-    elif kind == "error":
-        add_legend(figure, [("right", RIGHT), ("wrong", WRONG)])
-    elif kind != "rgb":
-        labels = scene.truth if kind == "truth" and scene.truth is not None else scene.labels
-        counts = zip(scene.classes, scene.count(labels), strict=True)
-        add_legend(figure, [(one.name, one.colour) for one, count in counts if count])
-    return figure
-
-
-BACKGROUND = "#f4f6f8"  # not white: lamps and boards are
-DOTS = 100  # per inch
-MOST_NAMES, LONGEST_NAME = 40, 24  # of a legend, so that it leaves room for the picture
-
-
-def make_figure(width: float, height: float) -> Figure:
-    """An empty figure, in inches."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    figure = Figure(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.12))
-    FigureCanvasAgg(figure)
-    return figure
-
-
-def add_legend(figure: Figure, entries: Sequence[tuple[str, Colour]]) -> None:
-    """Names with their colours, below everything; the figure grows by them."""
-    from matplotlib.patches import Patch
-
-    if not entries:
-        return
-    shown = [(_shortened(name), colour) for name, colour in entries[:MOST_NAMES]]
-    if len(entries) > MOST_NAMES:
-        shown.append((f"and {len(entries) - MOST_NAMES} more", UNKNOWN))
-    handles = [Patch(facecolor=_shares(colour), edgecolor="0.5", linewidth=0.5) for _, colour in shown]
-    widest = 0.8 + 0.09 * max(len(name) for name, _ in shown)  # inches
-    columns = min(len(shown), max(1, int(figure.get_figwidth() / widest)))
-    figure.set_figheight(figure.get_figheight() + 0.25 * -(-len(shown) // columns))
-    unnamed = ["-"] * len(shown)
-    legend = figure.legend(handles, unnamed, loc="outside lower center", ncols=columns, frameon=False, fontsize=11)
-    for text, (name, _) in zip(legend.get_texts(), shown, strict=True):
-        text.set_parse_math(False)  # a name is a name, with dollars and underscores in it
-        text.set_text(name)
-
-
-def add_scale(figure: Figure, axes: Axes, name: str) -> None:
-    """The colours of a ramp from 0 to 1, below the picture."""
-    from matplotlib.cm import ScalarMappable
-    from matplotlib.colors import LinearSegmentedColormap
-
-    colours = LinearSegmentedColormap.from_list(name, [_shares(stop) for stop in RAMPS[name]])
-    figure.colorbar(ScalarMappable(cmap=colours), ax=axes, location="bottom", shrink=0.3, aspect=35, label=name)
-
-
-def save(figure: Figure, path: Path) -> None:
-    """Write the figure as PNG; what is there already is replaced only at the end."""
-    with replacing(path) as stream:
-        figure.savefig(stream, format="png", dpi=DOTS, facecolor=BACKGROUND)
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-
-
-def _shares(colour: Colour) -> tuple[float, float, float]:
-    return colour[0] / 255, colour[1] / 255, colour[2] / 255
+        return scale(kind, PIXELS[0])
+    if kind == "error":
+        return legend([("right", RIGHT), ("wrong", WRONG)], PIXELS[0])
+    if kind == "rgb":
+        return None
+    labels = scene.truth if kind == "truth" and scene.truth is not None else scene.labels
+    counts = zip(scene.classes, scene.count(labels), strict=True)
+    return legend([(one.name, one.colour) for one, count in counts if count], PIXELS[0])

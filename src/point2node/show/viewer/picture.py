@@ -95,7 +95,7 @@ class Picture:
             self.redraw()
         self._view.point_out(place, text)
 
-    def draw_outline(self, corners: Floats | None) -> None:
+    def draw_outline(self, corners: NDArray[np.float64] | None) -> None:
         """Draw the outline that is being drawn on the screen; None removes it."""
         self._view.draw_outline(corners)
 
@@ -285,7 +285,7 @@ class SceneView:
             BOXES, lines, np.repeat(colours[:, None], 2, axis=1), thickness=2.5, thickness_units="screen"
         )
 
-    def draw_outline(self, corners: Floats | None) -> None:
+    def draw_outline(self, corners: NDArray[np.float64] | None) -> None:
         """Draw a line through some corners (P, 3), the first one marked; None removes it."""
         scene = self._client.scene
         scene.remove_by_name(DRAWN)
