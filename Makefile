@@ -1,6 +1,6 @@
 # Two commands do all the set-up: 'make demo' and 'make test'. Python ≥ 3.11 and make are all they need.
 PYTHON ?= python3
-# Idle OpenMP threads spin only briefly (see src/point2node/__init__.py); here too for programs that import torch first.
+# Idle OpenMP threads spin only briefly (see src/point2node/cli/main.py); here too for programs that import torch first.
 export GOMP_SPINCOUNT ?= 10000
 VENV := .venv
 BIN := $(VENV)/bin
@@ -9,13 +9,17 @@ PEERS := .venv-peers
 
 .PHONY: demo test test-slow test-stress check docs format bench bench-large bench-huge bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms table-clicks clean
 
-$(VENV)/installed: pyproject.toml constraints.txt
+$(VENV)/point2node: pyproject.toml constraints.txt  # what the commands of the README need
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[e57,h5,mesh,plan,train,view]'
+	touch $@
+
+$(VENV)/installed: $(VENV)/point2node  # and what a developer needs
 	$(BIN)/python -m pip install --quiet --constraint constraints.txt --editable '.[dev]'
 	touch $@
 
-demo: $(VENV)/installed  ## label a room that training never saw with the pretrained model; leaves pictures and a page
+demo: $(VENV)/point2node  ## label a room that training never saw with the pretrained model; leaves pictures and a page
 	$(BIN)/point2node demo --out out
 
 test: $(VENV)/installed  ## the fast suite

@@ -13,7 +13,7 @@ os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-import point2node  # noqa: F401  before torch: it sets how OpenMP's threads wait
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")  # as the command line does
 
 # compiled kernels make the first example slow, and a busy machine any other: time is no test here
 settings.register_profile("point2node", deadline=None)

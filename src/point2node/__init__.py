@@ -6,21 +6,15 @@
     model = point2node.create_model(preset="tiny", num_classes=4, in_features=0)
     logits = model.run(np.random.rand(1000, 3))  # (1000, 4)
 
-Names are imported on first use, so that ``import point2node`` and the command line start without torch. Import it
-before torch: it sets how long OpenMP's idle threads spin, and OpenMP only listens while torch is being loaded.
+Names are imported on first use, so that ``import point2node`` and the command line start without torch.
 """
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
 from point2node._version import __version__
-
-# torch and numba each bring a pool of OpenMP threads. By default an idle thread spins for milliseconds, on the very
-# cores that the other pool, or another program, needs next; asleep at once, it is slow to wake. A short spin is best.
-os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 if TYPE_CHECKING:
     from point2node.api import Labelled, Labeller, load

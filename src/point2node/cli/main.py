@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import sys
 from typing import Annotated, Any
 
@@ -27,6 +28,11 @@ from point2node.cli.train import train
 from point2node.cli.view import view
 from point2node.cli.warmup import warmup
 from point2node.core.errors import InputError, LostProcessError, is_interruption
+
+# torch and numba each bring a pool of OpenMP threads. By default an idle thread spins for milliseconds, on the very
+# cores that the other pool, or another program, needs next; asleep at once, it is slow to wake. A short spin is best.
+# OpenMP reads this when torch is imported, which the commands do later.
+os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 
 class OneLineErrors(typer.core.TyperGroup):

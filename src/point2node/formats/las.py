@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -15,7 +16,7 @@ from point2node.core.memory import check_unpacked
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, plain_name
 from point2node.formats.las_header import COLOURS, LasOrigin, dimensions_from_cloud, fill, make_header, unit_of
-from point2node.formats.libraries import damage_reported, import_library
+from point2node.formats.libraries import damage_reported
 from point2node.formats.pieces import POINTS_AT_ONCE, Pieces, check_alike
 
 PIECE = 1 << 26  # bytes decompressed at once: memory grows with what the file holds, not with what it claims
@@ -58,7 +59,7 @@ def pieces(path: Path) -> Pieces | None:
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
     """laspy, and its reader of a file whose header was checked."""
-    laspy = import_library(path, "laspy", "las")
+    laspy = import_module("laspy")
     _check_records(path)
     decoder = laspy.LazBackend.Lazrs  # on one thread: the parallel one crashes the process on some damaged files
     # coordinates of a damaged file may overflow; infinite ones are a matter for whoever uses them
@@ -70,7 +71,7 @@ def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
         header = reader.header
         _check_scales(path, header)
         if header.are_points_compressed and header.point_count:
-            check_chunks(path, header, import_library(path, "lazrs", "las"))
+            check_chunks(path, header, import_module("lazrs"))
         _check_count(path, header)
         yield laspy, reader
 
@@ -137,7 +138,7 @@ def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
 
 def write_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
     """The same of points that come in pieces: of a file that was LAS, too, whose header says how they are coded."""
-    laspy = import_library(path, "laspy", "las")
+    laspy = import_module("laspy")
     with ExitStack() as stack:
         writer, names = None, set[str]()
         for piece in pieces:

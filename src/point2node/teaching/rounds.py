@@ -18,11 +18,11 @@ from point2node.teaching.corrections import no_corrections
 from point2node.teaching.corrections_file import SUFFIX, corrections_path, dump_corrections, read_corrections_of
 from point2node.teaching.learning import Recipe, Taught, teach
 from point2node.teaching.observing import Observed, TaughtScan, observe
-from point2node.training.adaptation_request import FROM_WEIGHTS
 from point2node.training.history import History
 from point2node.weights.cards import write_weights
 from point2node.weights.run_folder import RunCard, RunFolder
 from point2node.weights.settings import Settings, check_settings, load_preset, parse_overrides
+from point2node.weights.trained import FROM_WEIGHTS
 
 PRESET = "own"
 OBSERVING = 0.9

@@ -89,8 +89,9 @@ class Camera:
 
     def sees_as(self, other: Camera) -> bool:
         """Whether a place on the screen means the same for both."""
-        pairs = ((self.position, other.position), (self.rotation, other.rotation), (self.fov, other.fov))
-        return all(np.allclose(one, two, atol=1e-3) for one, two in pairs) and np.isclose(self.aspect, other.aspect)
+        pairs = ((self.position, other.position), (self.rotation, other.rotation))
+        shapes = ((self.fov, other.fov), (self.aspect, other.aspect))
+        return all(np.allclose(one, two, atol=1e-3) for one, two in (*pairs, *shapes))
 
 
 def camera_of(position: ArrayLike, wxyz: ArrayLike, fov: float, aspect: float) -> Camera:

@@ -17,14 +17,11 @@ from point2node.inference.jobs import checksum_of
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.norm_statistics import NORM_SHARE, check_share
 from point2node.training.launch import find_store
-from point2node.weights.cards import WeightsCard
 from point2node.weights.run_folder import RunFolder
 from point2node.weights.settings import Settings, check_settings, load_preset, parse_overrides
-from point2node.weights.trained import Trained
+from point2node.weights.trained import FROM_WEIGHTS, Trained
 
 PRESET = "adapt"
-FROM_WEIGHTS = (frozenset(WeightsCard.model_fields) & frozenset(Settings.model_fields)) - {"classes", "dataset", "turn"}
-"""Settings that the weights decide: the network and its input."""
 OWN = FROM_WEIGHTS | {"start", "target", "dataset", "classes", "test_area"}
 """Settings that nobody else may set."""
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from point2node.core.errors import InputError
 from point2node.core.writing import reason, replacing
@@ -39,10 +40,8 @@ class History:
         writer.writerows(rows)
         with replacing(path) as stream:
             stream.write(text.getvalue().encode())
-        from tensorboardX import SummaryWriter  # slow to import, and only training writes it
-
         self._path = path
-        self._board = SummaryWriter(str(tensorboard), purge_step=step + 1 if step else None)
+        self._board = _open_board(tensorboard, step)
 
     def add(self, step: int, values: Mapping[str, float | int]) -> None:
         """One line; columns without a value stay empty."""
@@ -51,13 +50,23 @@ class History:
                 csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerow({"step": step, **values})
         except OSError as error:
             raise InputError(self._path, expected="a file that can be written", found=reason(error)) from error
-        for name, value in values.items():
+        for name, value in values.items() if self._board is not None else ():
             self._board.add_scalar(name, value, step)
 
     def close(self) -> None:
         """Let TensorBoard's writer finish. On a full disk it cannot; the CSV, which says the same, has said so."""
-        with suppress(OSError):
-            self._board.close()
+        if self._board is not None:
+            with suppress(OSError):
+                self._board.close()
+
+
+def _open_board(folder: Path, step: int) -> Any:
+    """TensorBoard's writer; None without the extra ``train``: the viewer learns from corrections without it, too."""
+    try:
+        from tensorboardX import SummaryWriter  # slow to import
+    except ModuleNotFoundError:
+        return None
+    return SummaryWriter(str(folder), purge_step=step + 1 if step else None)
 
 
 def read_history(path: Path) -> list[dict[str, str]]:

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from lightning_fabric import Fabric
-from lightning_fabric.plugins import MixedPrecision, Precision
 
 from point2node.core.errors import InputError, LostProcessError
 from point2node.core.words import Report, unreported
 from point2node.data.raw_roots import open_data, open_generated_rooms
 from point2node.data.store import Store
+from point2node.training.fabric import Fabric, MixedPrecision, Precision
 from point2node.training.loop import Outcome, Watch, train
 from point2node.training.setup import Job
 from point2node.weights.run_folder import RunFolder

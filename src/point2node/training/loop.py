@@ -15,7 +15,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor
 
 from point2node.core.errors import InputError
@@ -25,6 +24,7 @@ from point2node.data.batches import Batch
 from point2node.data.store import Store
 from point2node.models.layers import count_parameters
 from point2node.training.checkpoints import Keeper, Progress, read_state
+from point2node.training.fabric import Fabric
 from point2node.training.history import History
 from point2node.training.interruption import Interruption, noted_interruptions
 from point2node.training.recipe import (

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
@@ -23,6 +22,7 @@ from point2node.models.batch_norm import synchronise_batch_norms
 from point2node.models.network import Network
 from point2node.models.weights_file import load_tensors
 from point2node.training.checkpoints import WeightAverage
+from point2node.training.fabric import Fabric
 from point2node.training.recipe import build_optimiser
 from point2node.weights.cards import WeightsCard, card_of, check_points, check_task
 from point2node.weights.run_folder import RunFolder

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import torch
-from lightning_fabric import Fabric
 from torch import Tensor
 
 from point2node.data.store import Store
@@ -15,6 +14,7 @@ from point2node.evaluation.protocol import protocol_of
 from point2node.evaluation.splits import Part
 from point2node.models.network import Network
 from point2node.training.checkpoints import Keeper, applied
+from point2node.training.fabric import Fabric
 from point2node.weights.cards import WeightsCard
 
 

@@ -21,6 +21,9 @@ MISSING = {
 }
 """Which weights a run may have, and what to do where it has none of them."""
 
+FROM_WEIGHTS = (frozenset(WeightsCard.model_fields) & frozenset(Settings.model_fields)) - {"classes", "dataset", "turn"}
+"""Settings that the weights decide: the network and its input."""
+
 
 @dataclass(frozen=True, eq=False)
 class Trained:
