@@ -80,3 +80,24 @@ def test_an_interruption_is_one_line_on_stderr_and_exit_code_130(error):
     result = run_command_that_raises(error)
     assert result.exit_code == 130
     assert result.stderr == "point2node: stopped\n"
+
+
+def test_the_summary_of_every_command_fits_a_line():
+    listed = CliRunner().invoke(app, ["--help"]).output.split("Commands:\n")[1].splitlines()
+    assert len(listed) == len(COMMANDS) - 1
+    assert all(len(line) < 80 and line.endswith(".") and not line.endswith("...") for line in listed)
+
+
+@pytest.mark.parametrize("command", COMMANDS[1:])
+def test_usage_shows_arguments_as_they_are_typed(command):
+    usage = CliRunner().invoke(app, [*command, "--help"]).output.splitlines()[0]
+    assert "{" not in usage
+    assert "[[" not in usage
+
+
+@pytest.mark.parametrize("words", [["--verbose", "presets", "nothing"], ["presets", "nothing", "--verbose"]])
+def test_verbose_tells_where_an_error_was_raised_before_its_line(words):
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert result.stderr.startswith("Traceback")
+    assert result.stderr.splitlines()[-1].startswith("point2node: preset")

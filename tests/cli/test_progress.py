@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from point2node.cli.progress import LiveWatch, PlainWatch, SilentWatch, choose_watch, progress, tell
+from point2node.cli.progress import LiveWatch, PlainWatch, SilentWatch, choose_watch, progress, set_quiet, tell
 
 
 class Terminal(io.StringIO):
@@ -116,3 +116,15 @@ def test_terminals_see_a_bar_others_lines_and_further_processes_nothing(monkeypa
     assert isinstance(choose_watch(first_process=False), SilentWatch)
     monkeypatch.setattr(sys, "stderr", io.StringIO())
     assert isinstance(choose_watch(first_process=True), PlainWatch)
+
+
+def test_quiet_keeps_progress_and_notes_to_itself_but_not_errors(capsys):
+    set_quiet(True)
+    try:
+        with progress("preparing") as report:
+            report(1, 2, "first")
+        tell(["note: no colour", "point2node: broken.ply: expected a file, found none"])
+        assert isinstance(choose_watch(first_process=True), SilentWatch)
+    finally:
+        set_quiet(False)
+    assert capsys.readouterr().err == "point2node: broken.ply: expected a file, found none\n"

@@ -420,3 +420,23 @@ def test_rules_of_the_output_are_part_of_the_request_and_of_the_file_beside(here
     result = run(*words, "--only", "walls")
     assert result.exit_code == 2
     assert len(result.stderr.splitlines()) == 1
+
+
+def test_json_is_one_line_for_each_scan_and_all_else_is_on_stderr(here, weights):
+    (here / "scans").mkdir()
+    write(here / "scans/a.ply", small_scan())
+    words = ("predict", "scans", "--weights", weights, "--no-report", "--json")
+    first = run(*words)
+    assert first.exit_code == 0, first.output
+    row = json.loads(first.stdout)
+    assert (row["scan"], row["output"], row["points"]) == ("scans/a.ply", "labelled/a_labelled.ply", 1500)
+    assert sum(row["counts"].values()) == 1500
+    assert "1,500 points" in first.stderr
+    (here / "scans/b.las").write_bytes(b"none")
+    both = run(*words, "--quiet")
+    assert both.exit_code == 1
+    before, failed = (json.loads(line) for line in both.stdout.splitlines())
+    assert before["counts"] == row["counts"]
+    assert failed["output"] is None
+    assert failed["error"] in both.stderr
+    assert len(both.stderr.splitlines()) == 1

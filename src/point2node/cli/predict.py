@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections import Counter
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import asdict, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -22,9 +23,12 @@ if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.cli.scan_work import Outcome, Work
     from point2node.data.remote import Place
     from point2node.inference.scans import Job, Shard
+    from point2node.inference.summary import Row, Summary
 
     Outcomes = Generator[tuple[int, Outcome], None, None]
     """The place of each scan in the list, and what became of it."""
+    Show = Callable[[str], None]
+    """Takes lines about what was made."""
 
 DEFAULT_WEIGHTS = "rooms"
 
@@ -132,6 +136,7 @@ def predict(
     only: Annotated[str | None, typer.Option(help="Write these classes only: wall,floor.")] = None,
     drop: Annotated[str | None, typer.Option(help="Leave out these classes: clutter.")] = None,
     report: Annotated[bool, typer.Option(help="Also write a page to look at, and a picture.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each scan, nothing else.")] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Label again what is labelled already.")] = False,
     workers: Annotated[
         int | None, typer.Option(min=1, help="Label this many scans at a time, in processes of their own.")
@@ -188,53 +193,77 @@ def predict(
     labeller = SceneLabeller(load_trained(weights), device)
     rules = output_rules(labeller.classes, classes, protect, within, only, drop)
     work = Work(labeller.trained, options, rules, auto, report, overwrite)
+    show = _say if as_json else print
     if len(jobs) == 1 and address is None and part is None:
-        _label_one(work, jobs[0], folder)
+        rows = _label_one(work, jobs[0], folder, show)
     else:
-        _label_many(work, jobs, folder, address, part)
+        jobs = jobs if part is None else part.take(jobs)
+        outcomes = _in_turn(work, jobs, show) if address is None or not jobs else _on_cluster(work, jobs, address, show)
+        rows = _label_many(outcomes, jobs, folder, part, show)
+    failed = False
+    for row in rows:
+        failed |= row.error is not None
+        if as_json:
+            print(json.dumps(asdict(row)), flush=True)
+    if failed:
+        raise typer.Exit(code=1)
 
 
-def _label_one(work: Work, job: Job, folder: Place) -> None:
+def _label_one(work: Work, job: Job, folder: Place, show: Show) -> Iterator[Row]:
+    """Label a single scan, whose errors end the command."""
     from point2node.cli.scan_work import label_and_draw
     from point2node.inference.jobs import results_folder
+    from point2node.inference.summary import Summary
     from point2node.kernels.compiling import compiling_announced
 
     with _stopping_told(Counter(), 1), results_folder(folder, [job]), compiling_announced(say_compiling):
-        label_and_draw(work, job, _say, print, _bar)
+        found = label_and_draw(work, job, _say, show, _bar)
+    yield _full_row(_row(found, job, Summary(folder)), job, found)
 
 
-def _label_many(work: Work, jobs: Sequence[Job], folder: Place, address: str | None, shard: Shard | None) -> None:
-    """Label scans here or on a cluster; what fails is told and noted, and the others go on."""
+def _label_many(
+    outcomes: Outcomes, jobs: Sequence[Job], folder: Place, shard: Shard | None, show: Show
+) -> Iterator[Row]:
+    """Put what becomes of the scans into one table; what fails is told and noted, and the others go on."""
     from point2node.inference.jobs import results_folder
-    from point2node.inference.summary import Row, Summary
+    from point2node.inference.summary import Summary
 
-    jobs = jobs if shard is None else shard.take(jobs)
     counts: Counter[str] = Counter()
-    outcomes = _in_turn(work, jobs) if address is None or not jobs else _on_cluster(work, jobs, address)
     with _stopping_told(counts, len(jobs)), results_folder(folder, jobs, shared=shard is not None):
         summary = Summary(folder, shard)
         try:
             for place, found in outcomes:
-                job = jobs[place]
-                scan = as_text(str(job.scan))
                 counts["failed" if found.error else "labelled" if found.anew else "labelled before"] += 1
-                if found.output is None:
-                    summary.add(Row(scan, error=found.error))
-                    continue
-                output = job.target.with_name(found.output)
-                row = Row(scan, summary.relative(output), found.points, found.seconds, found.counts, found.doubts)
-                summary.add(row if found.anew else summary.recall(scan, output))
+                row = _row(found, jobs[place], summary)
+                summary.add(row)
+                yield _full_row(row, jobs[place], found)
         finally:
             outcomes.close()
             if counts:
                 summary.write()
     before = f", {counts['labelled before']} labelled before" if counts["labelled before"] else ""
-    print(f"{counts['labelled']} of {len(jobs)} scans labelled{before}, {counts['failed']} failed")
-    if counts["failed"]:
-        raise typer.Exit(code=1)
+    show(f"{counts['labelled']} of {len(jobs)} scans labelled{before}, {counts['failed']} failed")
 
 
-def _in_turn(work: Work, jobs: Sequence[Job]) -> Outcomes:
+def _row(found: Outcome, job: Job, summary: Summary) -> Row:
+    """What became of a scan, as the table has it."""
+    from point2node.inference.summary import Row
+
+    scan = as_text(str(job.scan))
+    if found.output is None:
+        return Row(scan, error=found.error)
+    output = job.target.with_name(found.output)
+    if not found.anew:
+        return summary.recall(scan, output)
+    return Row(scan, summary.relative(output), found.points, found.seconds, found.counts, found.doubts)
+
+
+def _full_row(row: Row, job: Job, found: Outcome) -> Row:
+    """With the labelled file as it is found from here."""
+    return row if found.output is None else replace(row, output=as_text(str(job.target.with_name(found.output))))
+
+
+def _in_turn(work: Work, jobs: Sequence[Job], show: Show) -> Outcomes:
     """Label one scan after the other in this process."""
     from point2node.cli.scan_work import label_here
     from point2node.kernels.compiling import compiling_announced
@@ -242,10 +271,10 @@ def _in_turn(work: Work, jobs: Sequence[Job]) -> Outcomes:
     with compiling_announced(say_compiling):
         for place, job in enumerate(jobs):
             _say(f"[{place + 1}/{len(jobs)}] {job.scan}")
-            yield place, label_here(work, job, _say, print, _bar)
+            yield place, label_here(work, job, _say, show, _bar)
 
 
-def _on_cluster(work: Work, jobs: Sequence[Job], address: str) -> Outcomes:
+def _on_cluster(work: Work, jobs: Sequence[Job], address: str, show: Show) -> Outcomes:
     """Label scans on workers; what each has to say is printed in one piece when it is done."""
     from point2node.cli.scan_work import Outcome, label_on_worker
 
@@ -271,7 +300,7 @@ def _on_cluster(work: Work, jobs: Sequence[Job], address: str) -> Outcomes:
                     found = Outcome(error=f"{scan}: {found.reason}", said=(f"point2node: {scan}: {found.reason}",))
                 tell(found.said)
                 for line in found.shown:
-                    print(line)
+                    show(line)
                 yield place, found
                 watch(done, len(jobs), scan.name)
     except ClusterLostError as error:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import progress
+from point2node.cli.progress import progress, tell
 from point2node.core.errors import InputError
 
 if TYPE_CHECKING:  # numpy is imported by the command itself: --help stays quick
@@ -163,7 +163,7 @@ def _find_folder(root: Path, out: Path, classes: Path | None, seed: int) -> Data
 def _print_summary(prepared: Prepared, out: Path) -> None:
     manifest = prepared.manifest
     for note in manifest.notes:
-        print(f"note: {note}", file=sys.stderr)
+        tell([f"note: {note}"])
     for lost in manifest.lost:
         place = lost.path if lost.line is None else f"{lost.path}, line {lost.line}"
         print(f"lost: {place}: {lost.bytes}", file=sys.stderr)

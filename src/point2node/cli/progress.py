@@ -1,4 +1,4 @@
-"""What a person sees of long work, on stderr: a bar on a terminal, lines elsewhere."""
+"""What a person sees of long work, on stderr: a bar on a terminal, lines elsewhere, nothing with ``--quiet``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
-from point2node.core.words import Report
+from point2node.core.words import Report, unreported
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -18,10 +18,22 @@ if TYPE_CHECKING:
     from point2node.training.loop import Watch
 
 
+ERRORS = ("point2node: ", "Traceback ")
+"""How lines begin that tell of errors."""
+_quiet = False
+
+
+def set_quiet(quiet: bool) -> None:
+    """Whether progress and notes are kept to oneself; errors and results are not."""
+    global _quiet
+    _quiet = quiet
+
+
 def tell(lines: Iterable[str]) -> None:
-    """Say something on stderr."""
+    """Say something on stderr; where that is not wanted, errors alone."""
     for line in lines:
-        print(line, file=sys.stderr, flush=True)
+        if not _quiet or line.startswith(ERRORS):
+            print(line, file=sys.stderr, flush=True)
 
 
 def say_compiling() -> None:
@@ -36,6 +48,9 @@ def progress(label: str, *, seconds: float = 0.0) -> Iterator[Report]:
     The bar appears with the first call and goes when all is done: where there is nothing to do, nothing is shown, and
     what comes next may have a bar of its own. Lines are at least ``seconds`` apart.
     """
+    if _quiet:
+        yield unreported
+        return
     if not sys.stderr.isatty():
         last = -math.inf
 
@@ -151,7 +166,7 @@ class LiveWatch:
 
 
 class SilentWatch:
-    """For all processes but the first."""
+    """For all processes but the first, and for those who want to hear nothing."""
 
     def begin(self, steps: int, done: int) -> None:
         """Say nothing."""
@@ -176,6 +191,6 @@ def describe(epoch: int, values: dict[str, float]) -> str:
 
 def choose_watch(*, first_process: bool) -> Watch:
     """Who watches here."""
-    if not first_process:
+    if not first_process or _quiet:
         return SilentWatch()
     return LiveWatch() if sys.stderr.isatty() else PlainWatch()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from point2node.cli.progress import tell
 from point2node.core.errors import InputError
 
 if TYPE_CHECKING:  # pydantic and rich are imported by the command itself: --help stays quick
@@ -133,7 +133,7 @@ def _report_runs(runs: list[str], html: bool, as_json: bool, out: Path | None) -
         print_report(made, Console())
     if target is not None:
         _write(made, target)
-        print(f"written: {target}", file=sys.stderr)
+        tell([f"written: {target}"])
 
 
 def _target(html: bool, out: Path | None) -> Path | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from point2node.cli.progress import choose_watch, progress
+from point2node.cli.progress import choose_watch, progress, tell
 from point2node.core.errors import InputError
 from point2node.core.memory import keep_freed_memory
 
@@ -40,8 +40,8 @@ def train(
 ) -> None:
     """Train a network. Stopped in any way, it resumes with --resume RUN and ends in the same weights.
 
-    Presets: s3dis, scannet, modelnet40, modelnet10 and rooms, each also as NAME_modern; rooms_transfer,
-    rooms_real, tiny, own.
+    A preset gives every setting; KEY=VALUE changes one of them. 'point2node presets' lists the presets,
+    'point2node presets NAME' every setting with its value and its meaning.
 
     Example: point2node train tiny steps=200 seed=1
     """
@@ -142,10 +142,7 @@ def _teach(preset: str, overrides: list[str], folder: Path, out: Path | None) ->
     write_run(run, taught, settings, scans, folder)
     clicks = sum(len(scan.corrections.done) for scan in scans)
     if not taught.share:
-        print(
-            "note: the weights stay as they were: what was learnt got other labels wrong; correct some more",
-            file=sys.stderr,
-        )
+        tell(["note: the weights stay as they were: what was learnt got other labels wrong; correct some more"])
     print(
         f"{run.path}: learnt from {clicks} corrections of {len(scans)} scans in {taught.seconds:.0f} s; "
         f"label with: point2node predict SCAN --weights {run.path}"

@@ -31,7 +31,7 @@ MACHINE = frozenset(
 class Settings(BaseModel):
     """What a run is made of. A preset gives every key; ``null`` stands for "none" or "as the size says"."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False, use_attribute_docstrings=True)
 
     # data
     dataset: Literal["s3dis", "scannet", "modelnet", "rooms", "folder"]
@@ -85,6 +85,7 @@ class Settings(BaseModel):
 
     # network
     model: str
+    """A network of the catalogue: 'point2node models' lists them."""
     size: str
     """A size of the catalogue."""
     variant: str | None
@@ -111,23 +112,29 @@ class Settings(BaseModel):
 
     # recipe
     seed: int = Field(ge=0, lt=2**63)
+    """Draws the first weights, the samples and their augmentation."""
     steps: int | None = Field(ge=1)
     """How long to train; null: ``epochs``."""
     epochs: int = Field(ge=1)
+    """How often the network sees each sample; ``steps`` counts instead if it is given."""
     batch_size: int = Field(ge=1)
     """Clouds in a step, over all processes together."""
     optimiser: Literal["adam", "adamw"]
     """Adam with coupled L2, or AdamW with decoupled weight decay."""
     learning_rate: float = Field(gt=0)
+    """At the start, after warming up."""
     schedule: Literal["steps", "cosine", "constant"]
+    """How the rate falls: in steps, along a cosine, or not at all."""
     decay_factor: float = Field(gt=0, le=1)
     """Schedule "steps": the rate is multiplied by this …"""
     decay_every: int = Field(ge=1)
     """… every so many steps."""
     lowest_rate: float = Field(ge=0)
+    """The rate never falls below it."""
     warmup_steps: int = Field(ge=0)
     """The rate rises linearly over the first steps."""
     adam_epsilon: float = Field(gt=0)
+    """Added to Adam's denominator."""
     adam_form: Literal["torch", "tensorflow"] = "torch"
     """Where Adam adds its ε: to the bias-corrected root of the second moment, or to the plain one, as TensorFlow and
     so PointCNN do (ε-hat)."""
@@ -138,6 +145,7 @@ class Settings(BaseModel):
     weight_decay: float = Field(ge=0)
     """On kernels and on batch norms' scale and shift; biases are left alone."""
     label_smoothing: float = Field(ge=0, lt=1)
+    """The share of each label that is spread evenly over all classes."""
     class_weights: Literal["none", "balanced"]
     """Balanced: by the inverse square root of each class' share, with mean 1."""
     ema_decay: float | None = Field(gt=0, lt=1)
@@ -207,14 +215,19 @@ class Settings(BaseModel):
     num_workers: int = Field(ge=0)
     """Processes that build batches; changes nothing but speed."""
     checkpoint_seconds: float = Field(gt=0)
+    """Seconds between two checkpoints."""
     log_every: int = Field(ge=1)
     """Steps between lines of the history."""
     accelerator: str
+    """Fabric's: auto, cpu, cuda …"""
     devices: int | str
+    """Fabric's: how many processors of that kind, or auto."""
     num_nodes: int = Field(ge=1)
+    """Fabric's: how many machines."""
     strategy: str
     """Fabric's words: auto, cpu, cuda · auto, 1, 2 · auto, ddp."""
     precision: Literal["32-true", "bf16-mixed", "16-mixed"]
+    """Fabric's: full precision, or mixed on a GPU."""
     sync_batch_norm: bool
     """Several processes: normalise over all of them together."""
 
@@ -262,12 +275,20 @@ def preset_names() -> tuple[str, ...]:
     return tuple(sorted(file.name.removesuffix(".yaml") for file in folder.iterdir() if file.name.endswith(".yaml")))
 
 
-def load_preset(name: str, overrides: Iterable[str] = ()) -> Settings:
-    """The settings of a preset, with ``key=value`` words put over them."""
+def describe_preset(name: str) -> str:
+    """What a preset is for: the first line of its file."""
+    return _text_of(name).splitlines()[0].removeprefix("# ")
+
+
+def _text_of(name: str) -> str:
     if name not in preset_names():
         raise unknown_choice("preset", name, preset_names())
-    text = (resources.files("point2node") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
-    values = parse_yaml(text)
+    return (resources.files("point2node") / "presets" / f"{name}.yaml").read_text(encoding="utf-8")
+
+
+def load_preset(name: str, overrides: Iterable[str] = ()) -> Settings:
+    """The settings of a preset, with ``key=value`` words put over them."""
+    values = parse_yaml(_text_of(name))
     values.update(parse_overrides(overrides))
     return check_settings(f"preset {name!r}", values)
 
