@@ -50,6 +50,7 @@ def test_importing_the_library_changes_no_environment_variable():
 WITHOUT = "import sys; sys.modules.update({name: None for name in ('lightning_fabric', 'tensorboardX')}); "
 
 
+@pytest.mark.slow
 def test_without_the_extra_train_a_training_ends_in_one_line_that_says_what_to_install(tmp_path):
     program = WITHOUT + "from point2node.cli.main import app; app(['train', 'tiny', '--out', 'run'])"
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -60,6 +61,7 @@ def test_without_the_extra_train_a_training_ends_in_one_line_that_says_what_to_i
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 def test_without_the_extra_train_everything_else_is_imported_and_a_history_is_kept(tmp_path):
     program = (
         WITHOUT

@@ -97,7 +97,7 @@ def test_a_folder_that_cannot_be_written_to_is_refused(tmp_path: Path, suffix: s
 
 @pytest.mark.parametrize(
     ("suffix", "library", "extra"),
-    [(".las", "laspy", "las"), (".e57", "pye57", "e57"), (".h5", "h5py", "h5"), (".glb", "trimesh", "mesh")],
+    [(".e57", "pye57", "e57"), (".h5", "h5py", "h5"), (".glb", "trimesh", "mesh")],
 )
 def test_a_missing_library_comes_with_the_line_that_installs_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, suffix: str, library: str, extra: str

@@ -77,7 +77,7 @@ def test_an_open_leaf_does_not_change_the_width_of_a_door():
     assert door.width == pytest.approx(0.9, abs=0.04)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=8, deadline=None)
 @given(st.sampled_from(["start", "end"]), st.booleans(), st.floats(0.6, 2.4))
 def test_an_open_leaf_shows_where_its_hinges_are_and_to_which_side_it_opens(hinge, inwards, angle):
     scene = door_with_leaf(hinge, angle if inwards else -angle)
