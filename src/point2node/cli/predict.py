@@ -164,6 +164,7 @@ def predict(
     from point2node.inference.norm_statistics import NORM_SHARE
     from point2node.inference.output_rules import output_rules
     from point2node.inference.scans import find_jobs, read_shard
+    from point2node.inference.summary import Summary
     from point2node.weights.trained import load_trained
 
     if memory is not None and not math.isfinite(memory):
@@ -195,7 +196,8 @@ def predict(
     work = Work(labeller.trained, options, rules, auto, report, overwrite)
     show = _say if as_json else print
     if len(jobs) == 1 and address is None and part is None:
-        rows = _label_one(work, jobs[0], folder, show)
+        found = _label_one(work, jobs[0], folder, show)
+        rows = iter([_full_row(_row(found, jobs[0], Summary(folder)), jobs[0], found)]) if as_json else iter([])
     else:
         jobs = jobs if part is None else part.take(jobs)
         outcomes = _in_turn(work, jobs, show) if address is None or not jobs else _on_cluster(work, jobs, address, show)
@@ -209,16 +211,14 @@ def predict(
         raise typer.Exit(code=1)
 
 
-def _label_one(work: Work, job: Job, folder: Place, show: Show) -> Iterator[Row]:
+def _label_one(work: Work, job: Job, folder: Place, show: Show) -> Outcome:
     """Label a single scan, whose errors end the command."""
     from point2node.cli.scan_work import label_and_draw
     from point2node.inference.jobs import results_folder
-    from point2node.inference.summary import Summary
     from point2node.kernels.compiling import compiling_announced
 
     with _stopping_told(Counter(), 1), results_folder(folder, [job]), compiling_announced(say_compiling):
-        found = label_and_draw(work, job, _say, show, _bar)
-    yield _full_row(_row(found, job, Summary(folder)), job, found)
+        return label_and_draw(work, job, _say, show, _bar)
 
 
 def _label_many(

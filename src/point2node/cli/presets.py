@@ -24,12 +24,12 @@ def presets(
 
     if name is None:
         found = {one: describe_preset(one) for one in preset_names()}
+        if as_json:
+            print(json.dumps(found, indent=1))
+            return
         width = max(map(len, found))
-        print(
-            json.dumps(found, indent=1)
-            if as_json
-            else "\n".join(f"{one:{width}}  {what}" for one, what in found.items())
-        )
+        for one, what in found.items():
+            print(f"{one:{width}}  {what}")
         return
     settings = load_preset(name).model_dump(mode="json")
     if as_json:
