@@ -4,7 +4,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from point2node.evaluation.calibration import TemperatureSearch, bins, fold_temperature, take_back_class_weights
+from point2node.evaluation.calibration import TemperatureSearch, bins, fold_temperature, undo_class_weights
 from point2node.evaluation.metrics import Calibration
 from point2node.models.catalogue import create_model
 
@@ -63,7 +63,7 @@ def test_class_weights_that_are_taken_back_leave_the_probabilities_of_the_data(s
         xyz, features = torch.rand(256, 3), torch.rand(256, network.in_features)
         natural = network.run(xyz, features).softmax(dim=1)
         network.head.logits.bias.add_(torch.where(weights > 0, weights, 1.0).log())
-        take_back_class_weights(network, weights.tolist())
+        undo_class_weights(network, weights.tolist())
         torch.testing.assert_close(network.run(xyz, features).softmax(dim=1), natural)
 
 

@@ -41,8 +41,8 @@ def calibrate(
     from point2node.evaluation.calibration import (
         CALIBRATION,
         fold_temperature,
-        take_back_class_weights,
-        twins_calibration,
+        undo_class_weights,
+        calibration_of_twin,
     )
     from point2node.report.curves import draw_reliability
     from point2node.weights.cards import write_weights
@@ -56,15 +56,15 @@ def calibrate(
         raise InputError(run, expected="a run folder", found="weights without one")
     own = {"run": trained.name, "weights": weights.value, "trained_steps": trained.card.step}
     if twin is None:
-        weights_taken_back = _take_back_class_weights(trained) if natural else {}
+        weights_taken_back = _undo_class_weights(trained) if natural else {}
         result = _fit(trained, data, split, votes) | own | weights_taken_back
     else:
         if (data, split, votes, natural) != (None, "val", None, False):
             expected = "no --data, --split, --votes or --natural: they are the twin's"
             raise InputError("--twin", expected=expected, found="some")
-        result = twins_calibration(trained.run, RunFolder(twin)) | own
+        result = calibration_of_twin(trained.run, RunFolder(twin)) | own
         if "class_weights" in result:
-            take_back_class_weights(trained.network, result["class_weights"])
+            undo_class_weights(trained.network, result["class_weights"])
         fold_temperature(trained.network, result["temperature"])
     folder, protocol = trained.run.path, result["protocol"]
     card = trained.card.model_copy(update={"votes": protocol["votes"], "rule": protocol["rule"]})
@@ -83,9 +83,9 @@ def calibrate(
     print(f"written: {trained.run.calibrated}, {CALIBRATION}, reliability.png")
 
 
-def _take_back_class_weights(trained: Trained) -> dict[str, Any]:
+def _undo_class_weights(trained: Trained) -> dict[str, Any]:
     """Undo the class weights of the training, which follow from the run's own data; returns what was undone."""
-    from point2node.evaluation.calibration import take_back_class_weights
+    from point2node.evaluation.calibration import undo_class_weights
     from point2node.evaluation.scoring import open_scored_data
     from point2node.evaluation.splits import class_weights, divide
 
@@ -95,7 +95,7 @@ def _take_back_class_weights(trained: Trained) -> dict[str, Any]:
     weights = class_weights(trained.settings, store, divide(trained.settings, store).training)
     if weights is None:
         raise InputError("--natural", expected="a run trained with class_weights", found="one without")
-    take_back_class_weights(trained.network, weights.tolist())
+    undo_class_weights(trained.network, weights.tolist())
     return {"class_weights": weights.tolist()}
 
 

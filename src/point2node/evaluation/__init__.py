@@ -1,1 +1,1 @@
-"""Scores: which data, by which protocol, and what came out."""
+"""Scores: which data they are measured on, the protocol, and the results."""

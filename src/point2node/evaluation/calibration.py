@@ -1,11 +1,11 @@
 """Calibration: one temperature that makes confidence mean what it says (Guo et al., 2017).
 
-Dividing all logits by T leaves every single decision as it is and brings probabilities nearer to, or further from, one
-half. The division is folded into the last layer, so that calibrated weights are plain weights.
+Dividing all logits by T changes no decision; it only makes the probabilities more or less extreme. The division is
+folded into the last layer, so calibrated weights are ordinary weights.
 
-A network trained with class weights w learns probabilities that are w times too large for each class. They teach it
-rare classes, but in labelling they turn common classes into rare ones. Subtracting log w from the logits takes them
-back; this is folded into the last layer as well.
+A network trained with class weights w learns probabilities that are w times too large for each class. This helps it
+learn rare classes, but when it labels, points of common classes are given rare ones. Subtracting log w from the logits
+undoes this; the subtraction is folded into the last layer as well.
 """
 
 from __future__ import annotations
@@ -34,52 +34,52 @@ from point2node.weights.settings import MACHINE
 LOWEST, HIGHEST, TRIED = 0.1, 10.0, 81
 CALIBRATION = "calibration.json"
 HELD_BACK = frozenset({"validation_share", "folds", "fold", "split_seed", "seed"})
-"""Settings in which a run and its twin may differ: what they hold back, and the seed."""
+"""Settings in which a run and its twin may differ: those of the held-back data, and the seed."""
 
 
 class TemperatureSearch:
-    """Finds the temperature of least negative log-likelihood from one look at every vote."""
+    """Search for the temperature with the lowest negative log-likelihood, in one pass over the votes."""
 
     def __init__(self) -> None:
         self._logs = np.linspace(np.log(LOWEST), np.log(HIGHEST), TRIED)
         self._sums = np.zeros(TRIED)
 
     def add(self, truth: Labels, probabilities: Tensor) -> None:
-        """Votes (M, classes) at temperature 1 and what is true; −1 is not known and does not count."""
+        """Add votes (M, classes) at temperature 1 and their true labels (M,); −1, not known, is left out."""
         kept = torch.from_numpy(truth >= 0)
-        logs = probabilities[kept].clamp_min(1e-12).log()  # as good as logits: they differ by a number for each vote
-        places = torch.from_numpy(truth)[kept, None]
+        logs = probabilities[kept].clamp_min(1e-12).log()  # as good as logits: they differ by a constant per vote
+        labels = torch.from_numpy(truth)[kept, None]
         for number, temperature in enumerate(np.exp(self._logs)):
             scaled = logs / temperature
-            likelihood = scaled.gather(1, places)[:, 0] - scaled.logsumexp(dim=1)
+            likelihood = scaled.gather(1, labels)[:, 0] - scaled.logsumexp(dim=1)
             self._sums[number] -= float(likelihood.double().sum())
 
     @property
     def best(self) -> float:
-        """The lowest point of the parabola through the best temperature tried and its neighbours, in logarithms."""
-        place = int(np.clip(self._sums.argmin(), 1, TRIED - 2))
-        before, here, after = self._sums[place - 1 : place + 2]
+        """The minimum of the parabola through the best temperature tried and its two neighbours, in log space."""
+        index = int(np.clip(self._sums.argmin(), 1, TRIED - 2))
+        before, here, after = self._sums[index - 1 : index + 2]
         bend = before - 2 * here + after
         step = 0.0 if bend <= 0 else float(np.clip((before - after) / (2 * bend), -1, 1))
-        return float(np.exp(self._logs[place] + step * (self._logs[1] - self._logs[0])))
+        return float(np.exp(self._logs[index] + step * (self._logs[1] - self._logs[0])))
 
 
 @dataclass(frozen=True, eq=False)
 class Calibrated:
-    """A temperature, and the scores before and after it on the data that it was found on."""
+    """A temperature, and the scores before and after applying it, on the data it was fitted to."""
 
     temperature: float
     before: Evaluation
     after: Evaluation
 
     def as_dict(self) -> dict[str, Any]:
-        """As JSON takes it."""
+        """Return the result as JSON values."""
         return {
             "temperature": self.temperature,
             "protocol": self.before.protocol.as_dict(),
             "units": int(self.before.confusion.sum()),
-            "before": _told(self.before),
-            "after": _told(self.after),
+            "before": _summarise(self.before),
+            "after": _summarise(self.after),
         }
 
 
@@ -89,7 +89,7 @@ def calibrate(
     """Find the temperature on ``part``, which training must not have seen, and fold it into ``network``."""
     search = TemperatureSearch()
     scored = ScoredPart(store, part, protocol, card.features)
-    before = evaluate(network, scored, report, heard=search.add)
+    before = evaluate(network, scored, report, on_votes=search.add)
     if not before.confusion.sum():
         raise InputError(f"{store.path}, split {part.name!r}", expected="something with a label", found="nothing")
     fold_temperature(network, search.best)
@@ -98,16 +98,16 @@ def calibrate(
 
 
 def fold_temperature(network: Network, temperature: float) -> None:
-    """Divide the logits of ``network`` by ``temperature``, for good."""
+    """Divide the logits of ``network`` by ``temperature``, permanently."""
     with torch.no_grad():
         for parameter in network.head.logits.parameters():
             parameter.div_(temperature)
 
 
-def take_back_class_weights(network: Network, weights: Sequence[float]) -> None:
-    """Make the probabilities of ``network``, trained with these class weights, those of training without.
+def undo_class_weights(network: Network, weights: Sequence[float]) -> None:
+    """Undo the effect of these class weights, which ``network`` was trained with, on its probabilities.
 
-    A weight of 0 is that of a class that training never saw: nothing is known of it, and it stays as it is.
+    A class of weight 0 was absent from the training data: nothing is known about it, and it is left as it is.
     """
     bias = network.head.logits.bias
     factors = torch.tensor([weight or 1.0 for weight in weights], dtype=bias.dtype, device=bias.device)
@@ -115,8 +115,8 @@ def take_back_class_weights(network: Network, weights: Sequence[float]) -> None:
         bias.sub_(factors.log())
 
 
-def twins_calibration(run: RunFolder, twin: RunFolder) -> dict[str, Any]:
-    """The calibration of a run of the same recipe that held something back, for one that was trained on everything."""
+def calibration_of_twin(run: RunFolder, twin: RunFolder) -> dict[str, Any]:
+    """Return the calibration of ``twin``, a run of the same recipe that held data back, for use with ``run``."""
     ours, theirs = (one.read_settings().model_dump(exclude=set(MACHINE | HELD_BACK)) for one in (run, twin))
     for key, value in ours.items():
         if theirs[key] != value:
@@ -133,13 +133,13 @@ def twins_calibration(run: RunFolder, twin: RunFolder) -> dict[str, Any]:
     return dict(found) | {"twin": twin.name}
 
 
-def _told(evaluation: Evaluation) -> dict[str, Any]:
+def _summarise(evaluation: Evaluation) -> dict[str, Any]:
     result = evaluation.as_dict()
     return {"oa": result["oa"], "ece": result["ece"], "bins": bins(evaluation.calibration)}
 
 
 def bins(calibration: Calibration) -> list[dict[str, float]]:
-    """Of each bin that holds something: how many, their mean confidence, and the share that was right."""
+    """Return the count, the mean confidence and the accuracy of each bin that is not empty."""
     return [
         {"count": int(count), "confidence": sure / count, "accuracy": right / count}
         for count, sure, right in calibration.counts.T.tolist()

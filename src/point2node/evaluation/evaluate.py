@@ -1,4 +1,4 @@
-"""Scoring a network on one part of a store: the same code during training, at its end, and for ``evaluate``."""
+"""Scoring a network on one part of a store: the same code is used during training, after it, and by ``evaluate``."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from point2node.models.network import Network
 
 @dataclass(eq=False)
 class Evaluation:
-    """The counts that every score is made of."""
+    """The counts from which every score is computed."""
 
     names: tuple[str, ...]
     protocol: Protocol
     confusion: Counts
     single_vote: Counts | None = None
-    """Shapes with several votes: what the first vote alone gives."""
+    """For shapes with several votes: the counts of the first vote alone."""
     calibration: Calibration = field(default_factory=Calibration)
 
     def add(self, truth: Labels, predicted: Labels, confidence: NDArray[np.floating] | None) -> None:
-        """Count some points, voxels or shapes; their confidence, if they have any, counts for calibration."""
+        """Count points, voxels or shapes; their confidence, if given, counts towards the calibration."""
         if confidence is not None:
             self.calibration.add(truth, predicted, confidence)
         self.confusion += count_confusion(truth, predicted, len(self.names))
 
     @property
     def scores(self) -> Scores:
-        """All figures, from the pooled confusion matrix."""
+        """All scores, from the pooled confusion matrix."""
         return score(self.confusion, self.names)
 
     def as_dict(self) -> dict[str, Any]:
-        """The result as JSON takes it: fractions, null for NaN."""
+        """Return the result as JSON values: fractions, null for NaN."""
         result: dict[str, Any] = {
             **asdict(self.scores),
             "ece": self.calibration.expected_error if self.protocol.rule == "mean_probability" else None,
@@ -70,7 +70,7 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class ScoredPart:
-    """What a network is scored on, and how."""
+    """The data that a network is scored on, and the protocol."""
 
     store: Store
     part: Part
@@ -78,8 +78,7 @@ class ScoredPart:
     features: tuple[Feature, ...]
     """The input of the network in addition to xyz."""
     share: tuple[int, int] = (0, 1)
-    """Of several processes each takes its share (number, of how many) of the scenes; their counts add up to the
-    whole."""
+    """(rank, number of processes): each process takes its share of the scenes; their counts add up to the whole."""
 
     @property
     def voting(self) -> Voting:
@@ -87,26 +86,26 @@ class ScoredPart:
         return Voting(len(self.store.classes), self.protocol.points, self.protocol.votes, self.protocol.rule)
 
     def empty(self) -> Evaluation:
-        """An evaluation that has counted nothing."""
+        """Return an evaluation that has counted nothing yet."""
         names = tuple(one.name for one in self.store.classes)
         return Evaluation(names, self.protocol, np.zeros((len(names), len(names)), np.int64))
 
 
 def evaluate(
-    network: Network, scored: ScoredPart, report: Report = unreported, *, heard: Heard = unheard
+    network: Network, scored: ScoredPart, report: Report = unreported, *, on_votes: Heard = unheard
 ) -> Evaluation:
-    """Score ``network``. Of every vote ``heard`` is told the true labels, −1 for none, and probabilities."""
+    """Score ``network``; ``on_votes`` is called with the true labels (−1 for none) and probabilities of all votes."""
     was_training = network.training
     network.eval()
     try:
         if scored.part.shapes is None:
-            return _evaluate_scenes(network, scored, report, heard)
-        return _evaluate_shapes(network, scored, report, heard)
+            return _evaluate_scenes(network, scored, report, on_votes)
+        return _evaluate_shapes(network, scored, report, on_votes)
     finally:
         network.train(was_training)
 
 
-def _evaluate_scenes(network: Network, scored: ScoredPart, report: Report, heard: Heard) -> Evaluation:
+def _evaluate_scenes(network: Network, scored: ScoredPart, report: Report, on_votes: Heard) -> Evaluation:
     store, protocol, result = scored.store, scored.protocol, scored.empty()
     scenes = scored.part.scenes[scored.share[0] :: scored.share[1]]
     for name in scenes:
@@ -114,7 +113,7 @@ def _evaluate_scenes(network: Network, scored: ScoredPart, report: Report, heard
     for done, name in enumerate(scenes, start=1):
         arrays = store.arrays(name)
         truth = store.number_labels(arrays["labels"])
-        votes = vote_on_stored_scene(network, scored, name, _with_truth(truth, heard))
+        votes = vote_on_stored_scene(network, scored, name, _with_truth(truth, on_votes))
         if protocol.voxel is None:
             result.add(truth, votes.labels, votes.confidence)
         else:
@@ -124,8 +123,8 @@ def _evaluate_scenes(network: Network, scored: ScoredPart, report: Report, heard
     return result
 
 
-def vote_on_stored_scene(network: Network, scored: ScoredPart, name: str, heard: Heard = unheard) -> Votes:
-    """Votes on every point of one scene of the store."""
+def vote_on_stored_scene(network: Network, scored: ScoredPart, name: str, on_votes: Heard = unheard) -> Votes:
+    """Vote on every point of one scene of the store."""
     store, protocol = scored.store, scored.protocol
     assert protocol.blocks is not None
     xyz = np.asarray(store.arrays(name)["xyz"], np.float32)
@@ -138,16 +137,17 @@ def vote_on_stored_scene(network: Network, scored: ScoredPart, name: str, heard:
     )
     blocks = blocks_of(store, name, protocol.blocks, protocol.offsets, store.block_cache)
     numbers = (blocks[number] for number in range(len(blocks)))
-    return vote_on_scene(network, scene, BlocksOfScene(numbers, protocol.blocks), scored.voting, heard)
+    return vote_on_scene(network, scene, BlocksOfScene(numbers, protocol.blocks), scored.voting, on_votes)
 
 
-def _evaluate_shapes(network: Network, scored: ScoredPart, report: Report, heard: Heard) -> Evaluation:
+def _evaluate_shapes(network: Network, scored: ScoredPart, report: Report, on_votes: Heard) -> Evaluation:
     store, part, protocol, result = scored.store, scored.part, scored.protocol, scored.empty()
     assert part.shapes is not None
     numbers = part.shapes[scored.share[0] :: scored.share[1]]
     shapes = ShapeClouds(store, part.split, protocol.points, scored.features, numbers=numbers)
     truth: Labels = store.number_labels(np.asarray(store.shapes(part.split).labels)[numbers])
-    for done, votes in enumerate(vote_on_shapes(network, shapes, scored.voting, _with_truth(truth, heard)), start=1):
+    voting = vote_on_shapes(network, shapes, scored.voting, _with_truth(truth, on_votes))
+    for done, votes in enumerate(voting, start=1):
         if done == 1 and protocol.votes > 1:
             result.single_vote = count_confusion(truth, votes.labels, len(store.classes))
         if done == protocol.votes:
@@ -156,12 +156,12 @@ def _evaluate_shapes(network: Network, scored: ScoredPart, report: Report, heard
     return result
 
 
-def _with_truth(truth: Labels, heard: Heard) -> Heard:
-    return lambda numbers, probabilities: heard(truth[numbers], probabilities)
+def _with_truth(truth: Labels, on_votes: Heard) -> Heard:
+    return lambda numbers, probabilities: on_votes(truth[numbers], probabilities)
 
 
 def without_nan(value: Any) -> Any:
-    """NaN is no JSON: null says the same."""
+    """Replace NaN, which JSON does not have, by None."""
     if isinstance(value, dict):
         return {key: without_nan(one) for key, one in value.items()}
     if isinstance(value, list):

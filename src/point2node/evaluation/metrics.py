@@ -1,4 +1,4 @@
-"""Scores out of one pooled confusion matrix; an absent class is NaN, never 0."""
+"""Scores from one pooled confusion matrix; an absent class is NaN, never 0."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Scores:
-    """Fractions from 0 to 1; NaN where nothing was there to score."""
+    """Fractions from 0 to 1; NaN if there was nothing to score."""
 
     oa: float
-    """Overall accuracy: the share of units that are right."""
+    """Overall accuracy: the share of units that were labelled correctly."""
     macc: float
-    """Mean over the classes of the share that was found."""
+    """Mean accuracy: the mean over the classes of the share of their units that was labelled correctly."""
     miou: float
     """Mean over the classes of intersection over union."""
     accuracy: dict[str, float]
@@ -33,13 +33,13 @@ class Scores:
 
 
 def count_confusion(truth: Labels, predicted: Labels, classes: int) -> Counts:
-    """How often each true class (rows) was predicted as each class (columns); a truth of −1 is left out."""
+    """Count how often each true class (rows) was predicted as each class (columns); a truth of −1 is left out."""
     kept = truth >= 0
     return np.bincount(truth[kept] * classes + predicted[kept], minlength=classes * classes).reshape(classes, classes)
 
 
 def score(confusion: Counts, names: Sequence[str]) -> Scores:
-    """All scores of a confusion matrix. A class that the truth does not hold is NaN and left out of the means.
+    """Compute all scores of a confusion matrix. A class absent from the truth is NaN and left out of the means.
 
     With TP, FP, FN of a class: accuracy TP / (TP + FN), IoU TP / (TP + FP + FN).
     """
@@ -67,10 +67,10 @@ def _mean_of_present(values: NDArray[np.float64]) -> float:
 def voxel_labels(
     xyz: NDArray[np.floating], truth: Labels, predicted: Labels, side: float, classes: int
 ) -> tuple[Labels, Labels]:
-    """Truth and prediction of every occupied voxel: its first point's label, and the majority of its points'.
+    """Return the truth (its first point's label) and the prediction (its points' majority) of every occupied voxel.
 
-    Of equally frequent predictions the lowest class counts. The grid starts at the scene's minimum corner. (The
-    reference script hashes voxels so that some at the border collide; here every voxel is itself.)
+    Ties go to the lowest class. The grid starts at the scene's minimum corner. (The reference script hashes voxels, and
+    some at the border collide; here no two voxels do.)
     """
     first, voxel = grid_sampling(torch.from_numpy(np.array(xyz)), side)  # a copy: memory maps are read-only
     counts = np.bincount(voxel.numpy() * classes + predicted, minlength=len(first) * classes)
@@ -78,15 +78,15 @@ def voxel_labels(
 
 
 class Calibration:
-    """How far confidence is from accuracy, gathered in bins of equal width."""
+    """The gap between confidence and accuracy, counted in bins of equal width."""
 
     BINS = 15
 
     def __init__(self) -> None:
-        self.counts = np.zeros((3, self.BINS))  # how many, the sum of their confidence, how many were right
+        self.counts = np.zeros((3, self.BINS))  # predictions, the sum of their confidence, correct predictions
 
     def add(self, truth: Labels, predicted: Labels, confidence: NDArray[np.floating]) -> None:
-        """Gather the predictions of units whose truth is known."""
+        """Count the predictions of units whose truth is known."""
         kept = truth >= 0
         sure = confidence[kept].astype(np.float64)
         bins = np.clip((sure * self.BINS).astype(np.int64), 0, self.BINS - 1)

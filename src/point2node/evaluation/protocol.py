@@ -1,4 +1,4 @@
-"""The protocol of a score: everything that has to be alike before two figures may stand side by side."""
+"""The protocol of a score: everything that must be the same before two figures may be compared."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from point2node.weights.settings import Rule
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a figure was had."""
+    """How a figure was measured."""
 
     task: str
     dataset: str
     split: str
     selection: str
-    """A checksum of which scenes, or shapes, of the data these are: two runs' "val" may not be the same."""
+    """A checksum of the chosen scenes or shapes: the "val" of two runs may not be the same."""
     data: str
     """The checksum of the store's manifest."""
     sampling: str | None
-    """Where shapes have their points from; None for scenes."""
+    """Where the points of shapes come from; None for scenes."""
     input: str
     """What the network is given."""
     voxel: float | None
-    """Metres; the side of the voxels that are scored instead of points."""
+    """Side in metres of the voxels that are scored instead of points; None if points are scored."""
     points: int
     """N, the points that the network sees at once."""
     votes: int
@@ -37,7 +37,7 @@ class Protocol:
     blocks: BlockRules | None
     """How scenes are cut; None for shapes."""
     frame: Frame | None
-    """Where a block's x and y are counted from; None for shapes."""
+    """The origin of a block's x and y; None for shapes."""
     ignored: tuple[str, ...]
     """Classes that are neither learnt nor scored."""
 
@@ -50,11 +50,11 @@ class Protocol:
 
     @property
     def offsets(self) -> tuple[float, ...]:
-        """The "zero" and the "half" blocks; a shape is not cut."""
+        """The offsets of the "zero" and the "half" blocks in metres; empty for shapes, which are not cut."""
         return () if self.blocks is None else (0.0, self.blocks.side / 2)
 
     def as_dict(self) -> dict[str, Any]:
-        """The protocol as results state it."""
+        """Return the protocol as it is written to results."""
         values = asdict(self) | {"unit": self.unit, "offsets": list(self.offsets), "ignored": list(self.ignored)}
         blocks = values.pop("blocks")
         keys = {"side": "block_side", "grid": "block_grid", "max_points": "block_points"}
@@ -64,7 +64,7 @@ class Protocol:
 def protocol_of(
     card: WeightsCard, store: Store, part: Part, votes: int | None = None, rule: Rule | None = None
 ) -> Protocol:
-    """The protocol that weights ask for on one part of a store, unless told otherwise."""
+    """Return the protocol for weights and one part of a store; ``votes`` and ``rule`` override those of the card."""
     shapes = store.manifest.task == "classification"
     return Protocol(
         task=store.manifest.task,
@@ -85,6 +85,6 @@ def protocol_of(
 
 
 def _sampling(store: Store) -> str:
-    """Of which release, and how many points of a shape there are to draw from: of all shapes as many."""
+    """Return the release and how many points each shape has to draw from, the same number for all shapes."""
     points, shapes = (sum(getattr(one, key) or 0 for one in store.manifest.scenes) for key in ("points", "shapes"))
     return f"{store.manifest.release}, {points // max(shapes, 1):,} points a shape"

@@ -1,4 +1,4 @@
-"""Scores of trained weights, as ``evaluate`` gives them: one split, or the six folds of S3DIS pooled."""
+"""Scores of trained weights, as ``evaluate`` reports them: on one split, or on the six folds of S3DIS pooled."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ FOLDS = tuple(f"Area_{area}" for area in range(1, 7))
 
 
 def open_scored_data(trained: Trained, data: Path | None, report: Report, *, some_classes: bool = False) -> Store:
-    """The data to score on: what is given, or what the run was trained on.
+    """Open the data to score on: ``data`` if given, otherwise what the run was trained on.
 
-    With ``some_classes`` shapes may be of fewer classes than the weights know, see ``restrict_classes``.
+    With ``some_classes``, the data of a classifier may have fewer classes than the weights (see ``restrict_classes``).
     """
     run_card, settings = trained.run_card, trained.settings
     chosen = data if data is not None else Path(run_card.data) if run_card is not None and run_card.data else None
@@ -47,15 +47,15 @@ def open_scored_data(trained: Trained, data: Path | None, report: Report, *, som
 
 
 def restrict_classes(trained: Trained, store: Store) -> Trained:
-    """The weights as they answer for the classes of ``store`` alone; itself where these are all.
+    """Return weights that choose among the classes of ``store`` only; ``trained`` itself if these are all its classes.
 
-    ModelNet10's classes are among ModelNet40's: a classifier of forty can be asked which of ten a shape is.
+    ModelNet10's classes are among ModelNet40's, so a classifier of forty classes can also choose among these ten.
     """
-    known, asked = ([one.name for one in classes] for classes in (trained.card.classes, store.classes))
-    if known == asked:
+    known, wanted = ([one.name for one in classes] for classes in (trained.card.classes, store.classes))
+    if known == wanted:
         return trained
     network = deepcopy(trained.network)
-    kept = torch.tensor([known.index(name) for name in asked])
+    kept = torch.tensor([known.index(name) for name in wanted])
     logits = network.head.logits
     logits.weight, logits.bias = nn.Parameter(logits.weight[kept]), nn.Parameter(logits.bias[kept])
     logits.out_features = len(kept)
@@ -64,16 +64,16 @@ def restrict_classes(trained: Trained, store: Store) -> Trained:
 
 
 def is_own_data(trained: Trained, store: Store) -> bool:
-    """Whether a run was trained on this very data."""
+    """Return whether a run was trained on exactly this data."""
     return trained.run_card is not None and trained.run_card.data_checksum == store.checksum
 
 
 @dataclass(frozen=True)
 class ScoringOptions:
-    """What to score and how; None leaves it to the run and its weights."""
+    """What to score and how; None takes the value of the run or its weights."""
 
     split: str | None = None
-    """By default the one that the run held out."""
+    """By default the split that the run held out."""
     votes: int | None = None
     rule: Rule | None = None
 
@@ -94,7 +94,7 @@ def score_split(
 
 
 def result_of(trained: Trained, evaluation: Evaluation) -> dict[str, Any]:
-    """The result as JSON has it: which weights, every score, the counts, the protocol."""
+    """Return the result as JSON values: the weights, every score, the counts, the protocol."""
     run_card = trained.run_card
     return {
         "format": FORMAT,
@@ -114,7 +114,7 @@ def result_of(trained: Trained, evaluation: Evaluation) -> dict[str, Any]:
 
 
 def keep_result(trained: Trained, result: dict[str, Any]) -> None:
-    """Leave the result in the run folder, where ``report`` finds it."""
+    """Write the result to the run folder, where ``report`` finds it."""
     if trained.run is None:
         return
     mark = hashlib.sha256(json.dumps(result["protocol"], sort_keys=True).encode()).hexdigest()[:8]
@@ -122,7 +122,7 @@ def keep_result(trained: Trained, result: dict[str, Any]) -> None:
 
 
 def check_six_folds(all_trained: list[Trained]) -> None:
-    """Refuse anything but one run for each area, of one and the same network."""
+    """Raise InputError unless there is one run for each area, all of the same network."""
     areas = [trained.settings.test_split for trained in all_trained if trained.settings is not None]
     if sorted(areas) != sorted(FOLDS):
         found = ", ".join(sorted(areas)) or "no runs that hold out an area"
@@ -134,10 +134,10 @@ def check_six_folds(all_trained: list[Trained]) -> None:
 
 
 def pool_folds(all_trained: list[Trained], folds: list[Evaluation]) -> dict[str, Any]:
-    """The six folds as one result: counts added up first, then scored; the mean of the folds' scores beside it."""
+    """Pool the six folds: sum their counts, then score them; the mean of the folds' scores is added."""
     protocols = {fold.protocol.split: fold.protocol for fold in folds}
-    alike = {replace(protocol, split="", selection="", data="") for protocol in protocols.values()}
-    if len(alike) > 1:
+    distinct = {replace(protocol, split="", selection="", data="") for protocol in protocols.values()}
+    if len(distinct) > 1:
         raise InputError("--six-fold", expected="one protocol for all areas", found="several")
     protocol: Protocol = replace(
         folds[0].protocol, split="6-fold", selection="", data=_joined(fold.protocol.data for fold in folds)
@@ -161,7 +161,7 @@ def _joined(checksums: Any) -> str:
 
 
 def _check(trained: Trained, store: Store, some_classes: bool) -> None:
-    """The data must mean by its labels what the weights mean."""
+    """Raise InputError unless the labels of the data mean what those of the weights mean."""
     card = trained.card
     if store.manifest.task != card.task:
         raise InputError(store.path, expected=f"data for {card.task}", found=f"data for {store.manifest.task}")

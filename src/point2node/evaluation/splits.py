@@ -1,4 +1,4 @@
-"""Which scenes, or shapes, of a store a run trains on, chooses its best weights by, and holds out."""
+"""Which scenes or shapes of a store a run trains on, validates on, and holds out."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class Part:
     """Some scenes of a segmentation store, or some shapes of one split of a classification store."""
 
     name: str
-    """The split's name, as results state it."""
+    """The split's name as it is written to results."""
     scenes: tuple[str, ...] = ()
     shapes: NDArray[np.int64] | None = None
-    """Numbers into ``store.shapes(split)``."""
+    """Indices into ``store.shapes(split)``."""
     split: str = ""
-    """The store's split that shapes are counted in."""
+    """The store's split that ``shapes`` refers to."""
 
     @property
     def checksum(self) -> str:
-        """Stands for exactly these scenes, or shapes."""
+        """A checksum of exactly these scenes or shapes."""
         members = self.scenes if self.shapes is None else (self.split, *map(str, self.shapes.tolist()))
         return hashlib.sha256("\n".join(members).encode()).hexdigest()[:12]
 
@@ -38,11 +38,11 @@ class Part:
         return len(self.scenes) if self.shapes is None else len(self.shapes)
 
     def first(self, count: int | None) -> Part:
-        """At most so many of the scenes; shapes are quick, and all of them stay."""
+        """Return the part with its first ``count`` scenes; shapes are quick to score, so all of them are kept."""
         return replace(self, scenes=self.scenes[:count])
 
     def overlaps(self, other: Part) -> bool:
-        """Whether both hold the same scene, or shape."""
+        """Return whether both contain the same scene or shape."""
         if self.shapes is None or other.shapes is None:
             return not set(self.scenes).isdisjoint(other.scenes)
         return self.split == other.split and bool(np.isin(self.shapes, other.shapes).any())
@@ -57,11 +57,11 @@ class Division:
 
 
 def divide(settings: Settings, store: Store) -> Division:
-    """Training and validation, without the held-out split.
+    """Divide the data into training and validation parts, without the held-out split.
 
-    Data with a split "val" is validated on it; otherwise a share, or one fold, of the training scenes, or of the shapes
-    of each class, is drawn by ``split_seed``. The held-out split is never looked at. Of the validation scenes, training
-    itself looks at the first ``validation_scenes``.
+    If the data has a split "val", this is the validation part. Otherwise a share, or one fold, of the training scenes
+    (or of the shapes of each class) is drawn with ``split_seed``. The held-out split is never used. Training itself
+    validates on only the first ``validation_scenes`` of the validation scenes.
     """
     random = np.random.default_rng([settings.split_seed, 20])
     if store.manifest.task == "classification":
@@ -100,20 +100,21 @@ def _divide_shapes(store: Store, settings: Settings, random: np.random.Generator
 
 
 def _held_back(shuffled: NDArray[np.int64], settings: Settings) -> NDArray[np.int64]:
-    """The part of a shuffled list that is validated on: one of its folds, or its first share."""
+    """Return the part of a shuffled list to validate on: one of its folds, or its first share."""
     if settings.folds is not None:
         return shuffled[settings.fold :: settings.folds]
     return shuffled[: _share(len(shuffled), settings.validation_share)]
 
 
 def _share(count: int, share: float) -> int:
-    """How many of ``count`` are held: at least one where a share is asked for, and never all of them."""
+    """Return how many of ``count`` to hold back: at least one if a share is asked for, and never all of them."""
     return min(max(1, round(share * count)), count - 1) if share and count else 0
 
 
 def find_part(settings: Settings | None, store: Store, split: str) -> Part:
-    """One split of a store by its name; "val", where the store has none, is what a run, known by its settings, held
-    back of the training split.
+    """Return one split of a store by its name.
+
+    If the store has no split "val", it is the part of the training split that a run with these settings held back.
     """
     if split == VALIDATION and VALIDATION not in store.splits and settings is not None:
         part = divide(settings, store).validation
@@ -129,7 +130,7 @@ def find_part(settings: Settings | None, store: Store, split: str) -> Part:
 
 
 def check_classes(settings: Settings, store: Store) -> None:
-    """Refuse data whose classes are not those that the settings ask for."""
+    """Raise InputError if the classes of the data are not those that the settings ask for."""
     wanted, names = settings.classes, [one.name for one in store.classes]
     if wanted is None:
         return
@@ -151,7 +152,7 @@ def check_classes(settings: Settings, store: Store) -> None:
 
 
 def class_weights(settings: Settings, store: Store, training: Part) -> NDArray[np.float32] | None:
-    """The weight of each class in the loss; None where all count alike."""
+    """Return the weight of each class in the loss (classes,); None if all count the same."""
     if settings.class_weights == "none":
         return None
     if training.shapes is None:
