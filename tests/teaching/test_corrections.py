@@ -38,7 +38,7 @@ def make(moves_made) -> Corrections:
 
 def test_a_later_correction_of_the_same_point_wins():
     corrections = empty().add("chair", [3, 4]).add("table", [4, 5])
-    assert corrections.places()[[2, 3, 4, 5]].tolist() == [-1, 8, 7, 7]
+    assert corrections.class_indices()[[2, 3, 4, 5]].tolist() == [-1, 8, 7, 7]
 
 
 @settings(max_examples=50, deadline=None)
@@ -48,7 +48,7 @@ def test_undo_takes_back_one_correction_and_redo_brings_it_back(before, click):
     changed = start.add(*click)
     assert changed.undo().done == start.done
     assert changed.undo().redo().done == changed.done
-    assert np.array_equal(changed.undo().places(), start.places())
+    assert np.array_equal(changed.undo().class_indices(), start.class_indices())
 
 
 @settings(max_examples=50, deadline=None)
@@ -58,7 +58,7 @@ def test_undoing_everything_and_redoing_everything_changes_nothing(made):
     back = corrections
     while back.done:
         back = back.undo()
-    assert (back.places() == -1).all()
+    assert (back.class_indices() == -1).all()
     while back.undone:
         back = back.redo()
     assert back.done == (*corrections.done, *reversed(corrections.undone))
@@ -78,7 +78,7 @@ def test_an_own_class_gets_a_free_value_and_can_be_used():
     corrections = empty().add_class("  fire   extinguisher ").add("fire extinguisher", [0])
     assert corrections.classes[-1].name == "fire extinguisher"
     assert corrections.classes[-1].value == 13
-    assert corrections.places()[0] == 13
+    assert corrections.class_indices()[0] == 13
 
 
 @pytest.mark.parametrize("name", ["", "  ", "chair", "x" * 61, "a\x00b"])
@@ -103,7 +103,7 @@ def test_classes_of_other_weights_come_first_and_own_ones_stay():
     other = corrections.with_classes(S3DIS[:5])
     assert other.class_names[:5] == tuple(NAMES[:5])
     assert other.class_names[-1] == "plant"
-    assert other.class_names[other.places()[7]] == "plant"
+    assert other.class_names[other.class_indices()[7]] == "plant"
 
 
 def test_the_checksum_is_that_of_the_points_in_their_order():

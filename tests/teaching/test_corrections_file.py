@@ -138,4 +138,4 @@ def test_any_damage_ends_in_an_input_error_or_in_valid_corrections(tmp_path_fact
     file.write_bytes(whole[:place] + noise + whole[place + cut :])
     with suppress(InputError):  # any other exception fails the test
         found = read_corrections(file)
-        assert found.places().shape == (found.points,)
+        assert found.class_indices().shape == (found.points,)

@@ -31,7 +31,7 @@ def labels_after(taught, observed):
 def test_corrected_points_get_their_class(labeller):
     observed, corrections = lesson(labeller)
     taught = teach(labeller, [(observed, corrections)], QUICK)
-    wanted = corrections.places()[observed.placement.numbers]
+    wanted = corrections.class_indices()[observed.placement.numbers]
     before = label_observed(observed, tail_of(labeller.network), 13)[0]
     after = labels_after(taught, observed)
     known = wanted >= 0

@@ -51,7 +51,7 @@ def test_clicks_of_many_threads_are_all_kept(scan):
         thread.start()
     for thread in threads:
         thread.join()
-    assert (read_corrections(corrections_path(scan)).places() >= 0).sum() == 12
+    assert (read_corrections(corrections_path(scan)).class_indices() >= 0).sum() == 12
 
 
 def test_a_change_by_another_program_is_not_overwritten(scan):

@@ -46,10 +46,10 @@ def test_a_large_scan_is_observed_in_part_and_first_where_it_was_corrected(label
     part = observe(labeller, scan, most=4)
     assert not part.complete
     assert len(part.inputs) == 4 * labeller.trained.card.points
-    rows = part.spread(scan.corrections.places())
-    share = (scan.corrections.places() >= 0).mean()
+    rows = part.spread(scan.corrections.class_indices())
+    share = (scan.corrections.class_indices() >= 0).mean()
     assert (rows >= 0).mean() > share
-    with pytest.raises(InputError, match="observed as a whole"):
+    with pytest.raises(InputError, match="observed completely"):
         label_observed(part, tail_of(labeller.network), len(labeller.classes))
 
 

@@ -98,7 +98,7 @@ def nothing_corrected(folder):
         (empty_file, (), "found an empty file"),
         (another_scan, (), "found those of another"),
         (no_file, (), "expected scans with their *.corrections.json, found none"),
-        (no_scan, (), "expected its scan a.ply beside it"),
+        (no_scan, (), "expected its scan a.ply next to it"),
         (nothing_corrected, (), "expected at least one correction, found none"),
         (lambda folder: folder / "nowhere", (), "found nothing there"),
         (damage_nothing, ("batch_size=2",), "expected one of steps, learning_rate, seed with --corrections"),

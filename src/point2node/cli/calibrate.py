@@ -40,9 +40,9 @@ def calibrate(
     """
     from point2node.evaluation.calibration import (
         CALIBRATION,
+        calibration_of_twin,
         fold_temperature,
         undo_class_weights,
-        calibration_of_twin,
     )
     from point2node.report.curves import draw_reliability
     from point2node.weights.cards import write_weights

@@ -1,7 +1,6 @@
-"""Corrections of a scan's labels as data: which points, which class, in the order in which they were made.
+"""Corrections of a scan's labels: which points get which class, in the order in which they were made.
 
-A later correction of the same point wins. Undo and redo move corrections between two lists, so nothing is lost by
-looking back.
+A later correction of the same point wins. Undo and redo move corrections between two lists, so undoing loses nothing.
 """
 
 from __future__ import annotations
@@ -22,21 +21,21 @@ Indices = NDArray[np.int64]
 
 LONGEST_NAME = 60
 MOST_CLASSES = 254
-"""One of 255 label values is left for points without a label."""
+"""One of 255 label values is reserved for points without a label."""
 UNLABELLED = 255
-"""The value that files give to points without a label; new classes leave it out."""
+"""The label value in files for points without a label; new classes never get it."""
 COLOUR_WHEEL = 24
-"""Own classes take their colours from a wheel of this many; by then they look alike anyway."""
+"""User-defined classes take their colours from a wheel of this many; more would be hard to tell apart."""
 
 
 @dataclass(frozen=True, eq=False)
 class Correction:
-    """Some points that are of one class."""
+    """One or more points and their class."""
 
     name: str
-    """Of the class."""
+    """The name of the class."""
     indices: Indices
-    """(M,) places of the points in the scan, ascending, each once, at least one."""
+    """(M,) ascending indices of the points in the scan, without duplicates, at least one."""
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Correction):
@@ -49,37 +48,37 @@ class Correction:
 
 @dataclass(frozen=True)
 class Corrections:
-    """All corrections of one scan. Every change gives a new one."""
+    """All corrections of one scan. It is immutable: every change returns a new object."""
 
     checksum: str
-    """Of the scan's points: corrections are worth nothing for any other scan."""
+    """Checksum of the scan's points: corrections are meaningless for any other scan."""
     points: int
-    """How many the scan has."""
+    """The number of points of the scan."""
     classes: tuple[SemanticClass, ...]
-    """Those of the weights, then own ones."""
+    """The classes of the weights, then the user-defined ones."""
     done: tuple[Correction, ...] = ()
     undone: tuple[Correction, ...] = field(default=())
-    """What was taken back, the latest last; a new correction forgets it."""
+    """Corrections that were undone, the latest last; a new correction clears them."""
 
     def add(self, name: str, indices: ArrayLike) -> Corrections:
-        """With one more correction; what was undone cannot be redone after it."""
+        """Return the corrections with one more; what was undone can no longer be redone."""
         self._check_class(name)
         return replace(self, done=(*self.done, Correction(name, self._check_indices(indices))), undone=())
 
     def undo(self) -> Corrections:
-        """Without the latest correction; the same where there is none."""
+        """Return the corrections without the latest one; unchanged if there is none."""
         if not self.done:
             return self
         return replace(self, done=self.done[:-1], undone=(*self.undone, self.done[-1]))
 
     def redo(self) -> Corrections:
-        """With the correction that was last undone; the same where there is none."""
+        """Return the corrections with the one that was last undone; unchanged if there is none."""
         if not self.undone:
             return self
         return replace(self, done=(*self.done, self.undone[-1]), undone=self.undone[:-1])
 
     def add_class(self, name: str) -> Corrections:
-        """With one more class, which gets the next free value and a colour."""
+        """Return the corrections with one more class, which gets the next free value and a colour."""
         name = " ".join(name.split())
         if not name or len(name) > LONGEST_NAME or not name.isprintable():
             raise InputError(
@@ -97,7 +96,7 @@ class Corrections:
         return replace(self, classes=(*self.classes, SemanticClass(name, value, colour)))
 
     def with_classes(self, classes: Iterable[SemanticClass]) -> Corrections:
-        """With the classes of other weights first; own classes that these do not know follow."""
+        """Return the corrections with ``classes`` first, followed by the classes that are not among them."""
         listed = replace(self, classes=tuple(classes))
         for one in self.classes:
             if one.name not in listed.class_names:
@@ -106,16 +105,16 @@ class Corrections:
 
     @property
     def class_names(self) -> tuple[str, ...]:
-        """The names of the classes, in their order."""
+        """The names of the classes, in order."""
         return tuple(one.name for one in self.classes)
 
-    def places(self) -> NDArray[np.int64]:
-        """(N,): the place in ``classes`` that each point was corrected to; −1 for points that were not."""
-        place = np.array([self.class_names.index(one.name) for one in self.done] + [-1], np.int64)
-        return place[self.latest()]
+    def class_indices(self) -> NDArray[np.int64]:
+        """Return the index in ``classes`` that each point was corrected to (N,); −1 for points that were not."""
+        index = np.array([self.class_names.index(one.name) for one in self.done] + [-1], np.int64)
+        return index[self.latest()]
 
     def latest(self) -> NDArray[np.int64]:
-        """(N,): the number of the last correction of each point, from 0; −1 for points without any."""
+        """Return the number of the last correction of each point (N,), from 0; −1 for points without one."""
         numbers = np.full(self.points, -1, np.int64)
         for number, one in enumerate(self.done):
             numbers[one.indices] = number
@@ -137,30 +136,30 @@ class Corrections:
 
 
 def no_corrections(cloud: PointCloud, classes: Iterable[SemanticClass]) -> Corrections:
-    """The empty list of a scan."""
+    """Return the empty corrections of a scan."""
     return Corrections(checksum_points(cloud), len(cloud), tuple(classes))
 
 
 def checksum_points(cloud: PointCloud) -> str:
-    """The SHA-256 of the scan's coordinates in their order: what an index means depends on nothing else."""
+    """Return the SHA-256 of the scan's coordinates in order: what an index means depends on nothing else."""
     xyz = np.ascontiguousarray(cloud.xyz, dtype="<f8")
     return hashlib.sha256(f"{len(xyz)}\n".encode() + xyz.tobytes()).hexdigest()
 
 
 def apply_corrections(labelled: LabelledCloud, corrections: Corrections) -> LabelledCloud:
-    """The labelled cloud with the corrected labels, sure of them, whatever the network says.
+    """Return the labelled cloud with the corrected labels, which get confidence 1 and entropy 0.
 
-    Own classes follow those of the weights.
+    User-defined classes follow those of the weights.
     """
     corrections = corrections.with_classes(labelled.classes)
-    places = corrections.places()
-    known = places >= 0
+    indices = corrections.class_indices()
+    known = indices >= 0
     values = np.array([one.value for one in corrections.classes], labelled.labels.dtype)
     used = {one.name for one in corrections.done}
     own = tuple(one for one in corrections.classes[len(labelled.classes) :] if one.name in used)
     return replace(
         labelled,
-        labels=np.where(known, values[places], labelled.labels),
+        labels=np.where(known, values[indices], labelled.labels),
         confidence=np.where(known, np.float32(1), labelled.confidence),
         entropy=np.where(known, np.float32(0), labelled.entropy),
         classes=labelled.classes + own,

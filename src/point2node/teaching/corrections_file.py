@@ -1,6 +1,6 @@
-"""``room.ply.corrections.json``: corrections beside their scan, written whole or not at all, read strictly.
+"""``room.ply.corrections.json``: the corrections next to their scan, written atomically and read strictly.
 
-One line for each correction; runs of indices are written as ``[first, last]``. The file is small enough to be written
+Each correction is one line; runs of indices are written as ``[first, last]``. The file is small enough to be written
 after every click.
 """
 
@@ -24,7 +24,7 @@ from point2node.teaching.corrections import LONGEST_NAME, MOST_CLASSES, Correcti
 FORMAT = 1
 SUFFIX = ".corrections.json"
 LARGEST = 256 * 2**20
-"""Bytes: no person clicks more than that; a larger file is something else."""
+"""Bytes: nobody clicks more than that; a larger file is something else."""
 EXPECTED = f"corrections of a scan, format {FORMAT}"
 START_AGAIN = "Move the file away to start with no corrections."
 
@@ -47,7 +47,7 @@ class ListedClass(_Entry):
 
 
 class ListedCorrection(_Entry):
-    """One correction; runs of points as their first and last index."""
+    """One correction; runs of points are given by their first and last index."""
 
     name: Name = Field(alias="class")
     points: Annotated[list[Index | Run], Field(min_length=1)]
@@ -65,12 +65,12 @@ class CorrectionsFile(_Entry):
 
 
 def corrections_path(scan: Path) -> Path:
-    """``room.ply`` → ``room.ply.corrections.json``."""
+    """Return the path of a scan's corrections: ``room.ply`` → ``room.ply.corrections.json``."""
     return scan.with_name(scan.name + SUFFIX)
 
 
 def write_corrections(path: Path, corrections: Corrections) -> None:
-    """Write the file; it is on the disk before it takes the place of the one that was there."""
+    """Write the file atomically; the new content is on disk before it replaces the old file."""
     with replacing(path) as stream:
         stream.write(dump_corrections(corrections).encode())
         stream.flush()
@@ -78,7 +78,7 @@ def write_corrections(path: Path, corrections: Corrections) -> None:
 
 
 def dump_corrections(corrections: Corrections) -> str:
-    """The text of the file: the same corrections give the same text."""
+    """Return the text of the file; the same corrections always give the same text."""
     head = {"format": FORMAT, "points": corrections.points, "checksum": corrections.checksum}
     lists = {
         "classes": ({"name": one.name, "value": one.value, "colour": one.colour} for one in corrections.classes),
@@ -91,7 +91,7 @@ def dump_corrections(corrections: Corrections) -> str:
 
 
 def read_corrections(path: Path) -> Corrections:
-    """The corrections in a file; whatever is wrong with it is said in one line."""
+    """Read the corrections in a file. Raises InputError, in one line, if anything is wrong with it."""
     try:
         if path.stat().st_size > LARGEST:
             found = f"{path.stat().st_size / 1e6:,.0f} MB"
@@ -117,9 +117,9 @@ def read_corrections(path: Path) -> Corrections:
 
 
 def read_corrections_of(path: Path, empty: Corrections) -> Corrections:
-    """The corrections in ``path`` for the scan that ``empty`` is the list of, whose classes come first.
+    """Read the corrections in ``path`` of the scan that ``empty`` belongs to; the classes of ``empty`` come first.
 
-    Without a file it is ``empty`` itself; a file that belongs to other points is refused.
+    Returns ``empty`` itself if there is no file. Raises InputError if the file belongs to other points.
     """
     if not path.exists():
         return empty
@@ -129,7 +129,7 @@ def read_corrections_of(path: Path, empty: Corrections) -> Corrections:
             path,
             expected=f"corrections of this scan ({empty.points:,} points, checksum {empty.checksum[:12]})",
             found=f"those of another ({found.points:,} points, checksum {found.checksum[:12]})",
-            remedy="Put the scan back that was corrected, or move the corrections away.",
+            remedy="Restore the scan that was corrected, or move the corrections away.",
         )
     return found.with_classes(empty.classes)
 
@@ -138,7 +138,7 @@ def _understand(path: Path, file: CorrectionsFile) -> Corrections:
     classes = tuple(SemanticClass(one.name, one.value, _colour(one.colour)) for one in file.classes)
     for what, values in (("name", [one.name for one in classes]), ("value", [one.value for one in classes])):
         if len(set(map(str, values))) < len(values):
-            raise InputError(path, expected=f"a {what} of its own for every class", found="one twice")
+            raise InputError(path, expected=f"a different {what} for every class", found="one twice")
     names = tuple(one.name for one in classes)
     done, undone = (
         tuple(_read_one(f"{path}, {key} {place}", one, names, file.points) for place, one in enumerate(entries, 1))
@@ -156,7 +156,7 @@ def _read_one(where: str, listed: ListedCorrection, names: tuple[str, ...], poin
         if not last < first <= end:
             expected = "indices in ascending order, each once"
             raise InputError(where, expected=expected, found=f"{json.dumps(run)} after {last}")
-        if end >= points:  # before a run of any length becomes an array
+        if end >= points:  # checked before a run, however long, becomes an array
             raise InputError(where, expected=f"indices from 0 to {points - 1}", found=str(end), remedy=START_AGAIN)
         last = end
     return Correction(listed.name, _from_runs(listed.points))
@@ -168,7 +168,7 @@ def _from_runs(runs: Iterable[int | list[int]]) -> Indices:
 
 
 def _as_runs(indices: Indices) -> list[int | list[int]]:
-    """Ascending indices with each run of three or more as its ends: a run of two is as short as two numbers."""
+    """Return ascending indices with each run of three or more as its two ends; a run of two stays two numbers."""
     pieces = np.split(indices, np.flatnonzero(np.diff(indices) != 1) + 1)
     runs: list[int | list[int]] = []
     for piece in pieces:

@@ -1,15 +1,15 @@
-"""Learning from few labels: the last layers of a network are fitted to corrected points, and the rest stays put.
+"""Learning from few labels: the last layers of a network are fitted to corrected points; the other layers are kept.
 
-Two losses are added. Corrected points are to get their class (cross entropy; a click counts by the square root of its
-points, so that one wall does not outweigh five chairs). Everywhere else the network is to say what it said before
-(Kullback-Leibler divergence from the probabilities of the weights that it starts from), the more so the surer it was,
-and rare classes as much as walls: a point counts by the square of its highest probability, and by the inverse root of
-how many points are labelled as it is.
+The loss is a sum of two terms. The first is the cross entropy of the corrected points. A click is weighted by the
+square root of its number of points, so that one wall does not outweigh five chairs. The second keeps the network's
+other predictions: it is the Kullback-Leibler divergence from the probabilities of the original weights. There, a point
+is weighted by the square of its highest probability, so confident predictions count more, and by the inverse square
+root of the number of points with the same label, so rare classes count as much as walls.
 
-Few clicks can mislead. So what was learnt is put to the test before it is taken over: every click is left out once,
-and the weights that learnt from the others are asked about it. Of five mixtures of the old weights with the new, the
-one is kept from which most is expected, by the clicks that were left out and by what the network said of the labels
-that would change. If that is the old weights, nothing has been learnt, and ``Taught.share`` is 0.
+A few clicks can mislead, so the new weights are tested before they are used. Every click is left out once, and weights
+that were fitted to the others are tested on it. Five mixtures of the old and the new weights are compared by the
+left-out clicks and by the original probabilities of the labels that would change, and the best one is kept. If this is
+the old weights, nothing was learnt, and ``Taught.share`` is 0.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from point2node.teaching.observing import Observed, tail_of
 from point2node.weights.cards import WeightsCard
 
 Report = Callable[[float], None]
-"""Told the share that is done, from 0 to 1; may raise to stop."""
+"""Called with the share that is done, from 0 to 1; may raise to stop."""
 
 
 @dataclass(frozen=True)
@@ -46,11 +46,11 @@ class Recipe:
     learning_rate: float = 0.002
     seed: int = 0
     rows: int = 1024
-    """Points in a step: as many corrected ones, and twice as many others."""
+    """Corrected points in a step; twice as many other points are added."""
     consistency: float = 1.0
-    """Factor on the divergence from what the network said before."""
+    """Factor on the divergence from the original predictions."""
     folds: int = 3
-    """Parts of the clicks of which each is left out once, to see what learning is worth; 0 takes it as it is."""
+    """Parts into which the clicks are divided; each is left out once to test the new weights. 0 skips the test."""
 
     def __post_init__(self) -> None:
         for name, least in (("steps", 1), ("learning_rate", 1e-9), ("rows", 1), ("consistency", 0.0), ("folds", 0)):
@@ -61,20 +61,20 @@ class Recipe:
 
 @dataclass(frozen=True, eq=False)
 class Taught:
-    """A network that has learnt, and how that went."""
+    """A network after learning, with the history of the fit."""
 
     network: Network
     card: WeightsCard
     history: tuple[dict[str, Any], ...]
     seconds: float
     share: float = 1.0
-    """How far the weights went from the old ones, 0, to the newly fitted ones, 1."""
+    """The share of the new weights in the mixture, from 0 (the old weights) to 1 (the fitted ones)."""
 
 
 def joined_classes(
     classes: Sequence[SemanticClass], all_corrections: Sequence[Corrections]
 ) -> tuple[SemanticClass, ...]:
-    """The classes of the weights, then those own ones that some correction uses."""
+    """Return the classes of the weights, followed by the user-defined classes that some correction uses."""
     used = {one.name for corrections in all_corrections for one in corrections.done}
     grown = Corrections("", 0, tuple(classes))
     for corrections in all_corrections:
@@ -85,14 +85,14 @@ def joined_classes(
 
 
 def targets_of(observed: Observed, corrections: Corrections, classes: Sequence[SemanticClass]) -> Tensor:
-    """(M,): the place in ``classes`` that each observed row was corrected to; −1 for none."""
+    """Return the index in ``classes`` that each observed row was corrected to (M,); −1 for none."""
     names = [one.name for one in classes]
-    place = np.array([names.index(name) if name in names else -1 for name in corrections.class_names] + [-1])
-    return torch.from_numpy(observed.spread(place[corrections.places()]))
+    index = np.array([names.index(name) if name in names else -1 for name in corrections.class_names] + [-1])
+    return torch.from_numpy(observed.spread(index[corrections.class_indices()]))
 
 
 def extend_logits(logits: nn.Linear, classes: int) -> nn.Linear:
-    """The same layer with further classes, which start as unlikely as the least likely one."""
+    """Return the layer with additional classes, whose bias starts below the lowest existing one."""
     more = classes - logits.out_features
     grown = nn.Linear(logits.in_features, classes)
     with torch.no_grad():
@@ -108,9 +108,9 @@ def teach(
     recipe: Recipe | None = None,
     report: Report = lambda share: None,
 ) -> Taught:
-    """Fit the last layers of ``labeller`` to the corrections of observed scans. The labeller itself stays as it is.
+    """Fit the last layers of ``labeller`` to the corrections of observed scans; the labeller itself is not changed.
 
-    The same lessons and recipe give the same weights.
+    The same lessons and recipe always give the same weights.
     """
     recipe = recipe or Recipe()
     started = time.monotonic()
@@ -130,7 +130,7 @@ def teach(
         return tail, _fit(tail, lesson, rows, said, recipe, lambda share: report((done + share) / rounds))
 
     with _one_thread():
-        judged = [(fit(kept, place)[0], left_out) for place, (kept, left_out) in enumerate(parts)]
+        judged = [(fit(kept, number)[0], left_out) for number, (kept, left_out) in enumerate(parts)]
         tail, history = fit(lesson.corrected, len(parts))
         share = _best_share(before, tail, judged, lesson, said, len(labeller.classes)) if judged else 1.0
     network, card = _put_back(labeller, mix(before, tail, share), classes, recipe.steps)
@@ -139,14 +139,14 @@ def teach(
 
 @dataclass(frozen=True, eq=False)
 class _Lesson:
-    """All observed rows of all scans, and what was corrected of them."""
+    """All observed rows of all scans, and their corrections."""
 
     inputs: Tensor
     """(M, C)."""
     targets: Tensor
-    """(M,) the place of the class that each row was corrected to; −1 for none."""
+    """(M,) the index of the class that each row was corrected to; −1 for none."""
     clicks: Tensor
-    """(M,) the number of the correction that did so; −1 for none."""
+    """(M,) the number of the correction that each row belongs to; −1 for none."""
 
     @property
     def corrected(self) -> Tensor:
@@ -168,7 +168,7 @@ def _join(lessons: Sequence[tuple[Observed, Corrections]], classes: Sequence[Sem
 
 
 def _folds(lesson: _Lesson, folds: int) -> list[tuple[Tensor, Tensor]]:
-    """Corrected rows to learn from, and those of the clicks that were left out, for each part of the clicks."""
+    """Return, for each part of the clicks, the corrected rows of the other parts and those of the part left out."""
     corrected = lesson.corrected
     _, number = torch.unique(lesson.clicks[corrected], return_inverse=True)
     clicks = int(number.max()) + 1
@@ -179,7 +179,7 @@ def _folds(lesson: _Lesson, folds: int) -> list[tuple[Tensor, Tensor]]:
 
 
 def mix(before: nn.Sequential, after: nn.Sequential, share: float) -> nn.Sequential:
-    """Layers whose weights lie between those of two others of the same shape."""
+    """Return layers whose weights are interpolated between ``before`` (share 0) and ``after`` (share 1)."""
     mixed = copy.deepcopy(after)
     old = before.state_dict()
     mixed.load_state_dict(
@@ -193,11 +193,11 @@ def mix(before: nn.Sequential, after: nn.Sequential, share: float) -> nn.Sequent
 
 SHARES = (0.0, 0.25, 0.5, 0.75, 1.0)
 PRIOR = 20
-"""Clicks that the network's own word on labels that would change counts for, as long as no click confirms a label."""
-MOST_ASKED = 20_000
-"""Rows that were not corrected and are asked again."""
+"""Weight, in clicks, of the original probabilities of labels that would change, if no click confirms a label."""
+MOST_COMPARED = 20_000
+"""Uncorrected rows whose labels are compared before and after."""
 UNJUDGED = 0.5
-"""What it counts that a click is right after learning from it, where no other click is of its class."""
+"""Value of a click that is right after learning from it, if there is no other click of its class to test it with."""
 
 
 @torch.no_grad()
@@ -209,16 +209,17 @@ def _best_share(
     said: Tensor,
     known: int,
 ) -> float:
-    """The share of the new weights from which most is expected; of equals the smallest.
+    """Return the share of the new weights with the highest expected value; of equal ones the smallest.
 
-    Counted are the clicks that are right after learning from the others. People click at mistakes, and such clicks tell
-    nothing of what is lost where the network was right; clicks that confirm a label do. The fewer of them there are,
-    the more the network's own word counts: of labels that change, spread over the classes, it loses the probability
-    that it gave to the old and gains the one that it gave to the new. Classes from ``known`` on are new: the network
-    has nothing to say of them, and what counts is that their clicks are right at all.
+    The value is the number of clicks that are right after learning from the others, minus a penalty. People click on
+    mistakes, and such clicks say nothing about what is lost where the network was right; clicks that confirm a label
+    do. So the fewer clicks confirm a label, the larger the penalty. It is proportional to the mean drop in original
+    probability, from the old label to the new, averaged within each class and then over the classes. Classes from
+    ``known`` on are new: the network knows nothing about them, so it only counts whether their own clicks are right
+    after learning from them.
     """
-    asked = lesson.others[:: -(-len(lesson.others) // MOST_ASKED) or 1]
-    probability, label = said[asked].max(dim=-1)
+    compared = lesson.others[:: -(-len(lesson.others) // MOST_COMPARED) or 1]
+    probability, label = said[compared].max(dim=-1)
     lonely = torch.cat([_lonely(lesson, rows) for _, rows in judged])
     new = torch.cat([_of_clicks(lesson, rows, lesson.targets[rows] >= known) for _, rows in judged])
     own = torch.cat([_right(after, lesson, rows) for _, rows in judged])
@@ -229,8 +230,8 @@ def _best_share(
         right = torch.where(lonely, torch.maximum(right, UNJUDGED * share * own), right)
         mixed = mix(before, after, share)
         right = torch.where(new, torch.cat([_right(mixed, lesson, rows) for _, rows in judged]), right)
-        now = mixed(lesson.inputs[asked]).argmax(dim=-1)
-        lost = _mean_by(label, probability - said[asked].gather(1, now[:, None])[:, 0])
+        now = mixed(lesson.inputs[compared]).argmax(dim=-1)
+        lost = _mean_by(label, probability - said[compared].gather(1, now[:, None])[:, 0])
         value = float(right.sum()) - PRIOR / (1 + confirmed) * lost
         if value > best:
             best, found = value, share
@@ -238,20 +239,20 @@ def _best_share(
 
 
 def _right(tail: nn.Sequential, lesson: _Lesson, rows: Tensor) -> Tensor:
-    """(clicks,): 1 for each click whose rows mostly get its class, 0 for the others."""
+    """Return 1 for each click most of whose rows get its class, 0 for the others (clicks,)."""
     _, number = torch.unique(lesson.clicks[rows], return_inverse=True)
     right = (tail(lesson.inputs[rows]).argmax(dim=-1) == lesson.targets[rows]).float()
     return (torch.bincount(number, right) / torch.bincount(number) > 0.5).float()
 
 
 def _lonely(lesson: _Lesson, rows: Tensor) -> Tensor:
-    """(clicks,): whether each click is of a class that no click has which was not left out with it."""
+    """Return, for each left-out click, whether no click that was kept is of its class (clicks,)."""
     others = lesson.corrected[~torch.isin(lesson.corrected, rows)]
     return _of_clicks(lesson, rows, ~torch.isin(lesson.targets[rows], lesson.targets[others]))
 
 
 def _of_clicks(lesson: _Lesson, rows: Tensor, values: Tensor) -> Tensor:
-    """(clicks,): what all rows of a click have in common."""
+    """Return the value that all rows of a click share (clicks,)."""
     clicks, number = torch.unique(lesson.clicks[rows], return_inverse=True)
     found = values.new_zeros(len(clicks))
     found[number] = values
@@ -259,7 +260,7 @@ def _of_clicks(lesson: _Lesson, rows: Tensor, values: Tensor) -> Tensor:
 
 
 def _mean_by(kinds: Tensor, values: Tensor) -> float:
-    """The mean over the kinds that occur of the mean of their values; 0 without any."""
+    """Return the mean, over the kinds that occur, of the mean of their values; 0 if there are none."""
     counts = torch.bincount(kinds)
     means = torch.bincount(kinds, values)[counts > 0] / counts[counts > 0]
     return float(means.mean()) if len(means) else 0.0
@@ -267,7 +268,7 @@ def _mean_by(kinds: Tensor, values: Tensor) -> float:
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """The steps are small: threads would wait for each other longer than they work, most of all on a busy machine."""
+    """Use one torch thread inside: the steps are so small that several would mostly wait for each other."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -286,7 +287,7 @@ def _fit(
     importance = highest.square() * _by_root_of_count(label) if len(others) else highest
     optimiser = torch.optim.AdamW(tail.parameters(), lr=recipe.learning_rate, weight_decay=0.0)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, recipe.steps)
-    tail.eval()  # batch norms keep the statistics of training: a few corrected points have none worth having
+    tail.eval()  # batch norms keep the statistics of training: a few corrected points give no useful ones
     history: list[dict[str, Any]] = []
     for step in range(1, recipe.steps + 1):
         rows = _draw(len(corrected), recipe.rows, generator)
@@ -310,14 +311,14 @@ def _fit(
 
 
 def _by_root_of_count(kinds: Tensor) -> Tensor:
-    """(N,): weights with a mean of 1, by the inverse root of how many there are of each kind."""
+    """Return weights (N,) with a mean of 1, proportional to the inverse square root of the count of each kind."""
     _, number, counts = torch.unique(kinds, return_inverse=True, return_counts=True)
     weights = counts.float().rsqrt()[number]
     return weights / weights.mean()
 
 
 def _draw(count: int, most: int, generator: torch.Generator) -> Tensor:
-    """Numbers below ``count``: all of them, or ``most`` drawn at random."""
+    """Return indices below ``count``: all of them, or ``most`` drawn at random."""
     return torch.arange(count) if count <= most else torch.randint(count, (most,), generator=generator)
 
 
@@ -330,7 +331,7 @@ def _last(tail: nn.Sequential) -> nn.Linear:
 def _put_back(
     labeller: SceneLabeller, tail: nn.Sequential, classes: Sequence[SemanticClass], steps: int
 ) -> tuple[Network, WeightsCard]:
-    """The whole network with other last layers, and its card."""
+    """Return the whole network with these last layers, and its card."""
     old = labeller.trained.card
     card = old.model_copy(update={"classes": tuple(classes), "step": old.step + steps})
     network = card.build().eval()

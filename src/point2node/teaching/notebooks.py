@@ -1,4 +1,4 @@
-"""Corrections that several people make to the same scan: one list for all, on the disk before anybody sees it."""
+"""Corrections that several people make to the same scan: one shared list, written to disk before anyone sees it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Listener = Callable[[], None]
 
 
 class Notebook:
-    """The corrections beside one scan.
+    """The corrections of one scan, kept in the file next to it.
 
     Args:
         scan: the scan's file.
@@ -32,11 +32,11 @@ class Notebook:
 
     @property
     def corrections(self) -> Corrections:
-        """The list as it is now."""
+        """The current corrections."""
         return self._corrections
 
     def change(self, change: Callable[[Corrections], Corrections]) -> Corrections:
-        """Write the changed list, then tell everybody who listens. Where writing fails, nothing has changed."""
+        """Write the changed corrections, then call the listeners. If writing fails, nothing changes."""
         with self._lock:
             changed = change(self._corrections)
             if changed == self._corrections:
@@ -44,9 +44,9 @@ class Notebook:
             if _state_of(self._path) != self._state:
                 raise InputError(
                     self._path,
-                    expected="the corrections as this page has written them",
+                    expected="the corrections as this page wrote them",
                     found="a file that something else has changed",
-                    remedy="Open the scan again to go on with those.",
+                    remedy="Open the scan again to continue with the changed file.",
                 )
             write_corrections(self._path, changed)
             self._corrections, self._state = changed, _state_of(self._path)
@@ -56,33 +56,33 @@ class Notebook:
         return changed
 
     def read_again(self, empty: Corrections) -> None:
-        """Take over what lies on the disk, if something else has changed it, and the classes of other weights."""
+        """Read the file again if something else changed it or if ``empty``, with its classes, is different."""
         with self._lock:
             if _state_of(self._path) != self._state or empty != self._empty:
                 self._corrections = read_corrections_of(self._path, empty)
                 self._state, self._empty = _state_of(self._path), empty
 
     def listen(self, listener: Listener) -> None:
-        """Be told of every change."""
+        """Call ``listener`` after every change."""
         with self._lock:
             self._listeners.append(listener)
 
     def leave(self, listener: Listener) -> None:
-        """Be told no more."""
+        """Stop calling ``listener``."""
         with self._lock:
             if listener in self._listeners:
                 self._listeners.remove(listener)
 
 
 class Notebooks:
-    """One notebook for each scan, whoever opens it."""
+    """One notebook for each scan, shared by everyone who opens it."""
 
     def __init__(self) -> None:
         self._lock = RLock()
         self._open: dict[Path, Notebook] = {}
 
     def open(self, scan: Path, cloud: PointCloud, classes: tuple[SemanticClass, ...]) -> Notebook:
-        """The notebook of a scan; refused where the corrections beside it are not this cloud's."""
+        """Return the notebook of a scan. Raises InputError if the corrections next to it belong to another cloud."""
         empty, path = no_corrections(cloud, classes), scan.resolve()
         with self._lock:
             notebook = self._open.get(path)
@@ -94,7 +94,7 @@ class Notebooks:
 
 
 def _state_of(path: Path) -> tuple[int, int] | None:
-    """What changes with the content of a file; None where there is none."""
+    """Return modification time and inode, which change with the content of a file; None if there is no file."""
     try:
         status = path.stat()
     except OSError:

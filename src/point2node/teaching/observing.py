@@ -1,7 +1,7 @@
-"""What a network knows of each point in front of its last layers: computed once, learnt from in seconds.
+"""The input of a network's last layers for each point of a scan: computed once, so that learning takes seconds.
 
-Only the last layers learn from clicks. So everything before them is asked once for each scan, of the same groups of
-points that labelling asks about, and every round of learning afterwards is a matter of seconds on a CPU.
+Only the last layers learn from clicks. The layers before them are run once for each scan, on the same groups of points
+as in labelling; after that, every round of learning takes seconds on a CPU.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ from point2node.teaching.corrections import Corrections
 
 Indices = NDArray[np.int64]
 Report = Callable[[float], None]
-"""Told the share that is done, from 0 to 1."""
+"""Called with the share that is done, from 0 to 1."""
 
 MOST_GROUPS = 128
-"""Groups of points of one scan that are learnt from: all of a room, a part of a building."""
+"""Groups of points of one scan to learn from: all groups of a room, or a part of those of a building."""
 
 
 @dataclass(frozen=True, eq=False)
 class TaughtScan:
-    """A scan with corrections, and how it is read."""
+    """A scan with its corrections and the options it is read with."""
 
     name: str
     cloud: PointCloud
@@ -49,40 +49,40 @@ class TaughtScan:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """What the network knows of the points of one scan, each as often as it was asked."""
+    """The inputs of the network's last layers for the points of one scan; a point in several groups has several."""
 
     placement: Placement
     chosen: Indices
-    """(P,) the placed points that are asked about: one in each small cube."""
+    """(P,) indices of the placed points that the network is run on: one in each small cube."""
     cube: Indices
-    """(placed points,) the place in ``chosen`` of the point that stands for each."""
-    places: Indices
-    """(M,) places in ``chosen`` of what was asked."""
+    """(placed points,) the index in ``chosen`` of the point that represents each."""
+    rows: Indices
+    """(M,) the index in ``chosen`` of each row of ``inputs``."""
     inputs: Tensor
-    """(M, C) the input of the network's last layers there."""
+    """(M, C) the inputs of the network's last layers."""
     complete: bool
-    """Whether all groups were asked, so that labels follow from ``inputs`` alone."""
+    """Whether the network was run on all groups, so that labels follow from ``inputs`` alone."""
 
     def spread(self, corrected: Indices) -> Indices:
-        """(M,): the class of each row, from those of the cloud's points (N,), −1 for none.
+        """Return the class of each row (M,), given those of the cloud's points (N,); −1 for none.
 
-        A correction of any point is one of the point that stands for it.
+        A correction of any point applies to the point that represents it.
         """
         given = corrected[self.placement.numbers]
         of_chosen = np.full(len(self.chosen), -1, np.int64)
         known = given >= 0
         of_chosen[self.cube[known]] = given[known]
-        return of_chosen[self.places]
+        return of_chosen[self.rows]
 
 
 def tail_of(network: Network) -> nn.Sequential:
-    """The last layers of a network: the last hidden one and the logits; dropout is left out."""
+    """Return the last layers of a network: the last hidden layer and the logits, without dropout."""
     hidden = list(network.head.hidden)[-2:-1]
     return nn.Sequential(*hidden, network.head.logits)
 
 
 class _PassThrough(nn.Module):
-    """Stands in for the last layers; networks ask their weight for its type and device."""
+    """A placeholder for the last layers; networks read the data type and device of its weight."""
 
     def __init__(self, weight: Tensor) -> None:
         super().__init__()
@@ -93,7 +93,7 @@ class _PassThrough(nn.Module):
 
 
 def without_tail(network: Network) -> Network:
-    """A copy of a network that gives what its last layers would be given."""
+    """Return a copy of a network whose output is the input of its last layers."""
     twin = copy.deepcopy(network).eval()
     hidden = list(twin.head.hidden)
     twin.head.hidden = nn.Sequential(*hidden[:-2], *(nn.Identity() for _ in hidden[-2:]))
@@ -104,7 +104,7 @@ def without_tail(network: Network) -> Network:
 def observe(
     labeller: SceneLabeller, scan: TaughtScan, report: Report = lambda share: None, most: int = MOST_GROUPS
 ) -> Observed:
-    """Ask the network about a scan; where it has more than ``most`` groups, those with corrections come first."""
+    """Run the network on a scan; if it has more than ``most`` groups, those with corrections come first."""
     card = labeller.trained.card
     placement = place(scan.cloud, scan.options.scale_of(scan.cloud), scan.options.up, scan.name)
     chosen, cube = _one_of_each_cube(placement, labeller.cube(scan.options))
@@ -117,7 +117,7 @@ def observe(
         for block in cut_blocks(scene.xyz, offset * rules.side, np.random.default_rng(number), rules):
             groups.extend(voting_groups(block, card.points, 1, random, rules, tiled=False))
     taught = np.zeros(len(chosen), np.bool_)
-    taught[cube[scan.corrections.places()[placement.numbers] >= 0]] = True
+    taught[cube[scan.corrections.class_indices()[placement.numbers] >= 0]] = True
     kept = _most_useful(groups, taught, most)
     twin, found = without_tail(labeller.network), []
     _check_tail(labeller, twin, scene_batch(scene, kept[:1], twin))
@@ -134,17 +134,17 @@ def observe(
 
 
 def label_observed(observed: Observed, tail: nn.Module, classes: int) -> tuple[Indices, NDArray[np.float32]]:
-    """Places in the class list and entropies (placed points,) by some last layers, as one vote of ``predict``."""
+    """Return class indices and entropies (placed points,) from these last layers, as one vote of ``predict``."""
     if not observed.complete:
-        raise InputError("scan", expected="a scan that was observed as a whole", found="a part of it")
+        raise InputError("scan", expected="a scan that was observed completely", found="a part of it")
     votes = Votes(len(observed.chosen), classes, "mean_probability")
     with torch.inference_mode():
-        votes.add(observed.places, tail(observed.inputs).softmax(dim=-1))
+        votes.add(observed.rows, tail(observed.inputs).softmax(dim=-1))
     return votes.labels[observed.cube], votes.entropy[observed.cube]
 
 
 def _check_tail(labeller: SceneLabeller, twin: Network, batch: Batch) -> None:
-    """Refuse a network that does something else behind its last layers, as GACNet does."""
+    """Raise InputError for a network that does something more after its last layers, as GACNet does."""
     tail = copy.deepcopy(tail_of(labeller.network)).cpu().eval()
     with torch.inference_mode():
         found = tail(ask_outputs(twin, batch))
@@ -162,7 +162,7 @@ def _one_of_each_cube(placement: Placement, side: float) -> tuple[Indices, Indic
 
 
 def _most_useful(groups: list[Indices], taught: NDArray[np.bool_], most: int) -> list[Indices]:
-    """At most ``most`` groups: half of them at most those with the most corrected points, the rest drawn evenly."""
+    """Choose up to ``most`` groups: those with the most corrected points, up to half; the rest are drawn at random."""
     if len(groups) <= most:
         return groups
     counts = np.array([int(taught[group].sum()) for group in groups])
@@ -170,4 +170,4 @@ def _most_useful(groups: list[Indices], taught: NDArray[np.bool_], most: int) ->
     first = best[counts[best] > 0]
     others = np.setdiff1d(np.arange(len(groups)), first)
     drawn = np.random.default_rng(0).choice(others, most - len(first), replace=False)
-    return [groups[place] for place in np.sort(np.concatenate([first, drawn]))]
+    return [groups[index] for index in np.sort(np.concatenate([first, drawn]))]

@@ -1,4 +1,4 @@
-"""One round of learning, from scans with corrections to a run folder that ``predict --weights`` takes."""
+"""One round of learning: from scans with corrections to a run folder that ``predict --weights`` accepts."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ PRESET = "own"
 OBSERVING = 0.9
 """The share of a round's time that observing takes."""
 MOST_KEPT = 4
-"""Observed scans that are kept for the next round."""
+"""How many observed scans are kept for the next round."""
 LOGGED_EVERY = 10
 RECIPE = ("steps", "learning_rate", "seed")
-"""Settings that a person may change; the others are the weights' own, or have no say here."""
+"""Settings that the user may change; the others come from the weights or have no effect here."""
 
 Report = Callable[[float, str], None]
-"""Told the share that is done, from 0 to 1, and what is being done; may raise to stop."""
+"""Called with the share that is done, from 0 to 1, and the current activity; may raise to stop."""
 
 
 class Teacher:
-    """Learns from scans, always starting from the same weights: rounds do not add up to a drift.
+    """Teacher of a labeller. Every round starts from the same weights, so rounds do not add up to a drift.
 
     Args:
         labeller: the weights to start from.
@@ -49,7 +49,7 @@ class Teacher:
         self._kept: OrderedDict[Hashable, Observed] = OrderedDict()
 
     def learn(self, scans: Sequence[TaughtScan], recipe: Recipe, report: Report = lambda share, what: None) -> Taught:
-        """One round; what was observed of whole scans is kept for the next."""
+        """Run one round; observations of whole scans are kept for the next."""
         scans = [scan for scan in scans if scan.corrections.done]
         if not scans:
             raise InputError(
@@ -59,12 +59,12 @@ class Teacher:
                 remedy="Correct some points first: point2node view SCAN.",
             )
         lessons = []
-        for place, scan in enumerate(scans):
+        for number, scan in enumerate(scans):
 
-            def told(share: float, place: int = place, name: str = scan.name) -> None:
-                report(OBSERVING * (place + share) / len(scans), f"looking at {name}")
+            def report_scan(share: float, number: int = number, name: str = scan.name) -> None:
+                report(OBSERVING * (number + share) / len(scans), f"looking at {name}")
 
-            lessons.append((self._observe(scan, told), scan.corrections))
+            lessons.append((self._observe(scan, report_scan), scan.corrections))
         return teach(
             self.labeller, lessons, recipe, lambda share: report(OBSERVING + (1 - OBSERVING) * share, "learning")
         )
@@ -75,7 +75,7 @@ class Teacher:
             self._kept.move_to_end(key)
             return self._kept[key]
         observed = observe(self.labeller, scan, report)
-        if observed.complete:  # the parts of a large scan that are looked at depend on its corrections
+        if observed.complete:  # which parts of a large scan are observed depends on its corrections
             self._kept[key] = observed
             while len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
@@ -83,7 +83,7 @@ class Teacher:
 
 
 def find_corrected(folder: Path) -> list[Path]:
-    """The scans of a folder that have corrections beside them."""
+    """Return the scans of a folder that have a corrections file next to them."""
     if not folder.is_dir():
         found = "a file" if folder.exists() else "nothing there"
         raise InputError(folder, expected=f"a folder of scans with their *{SUFFIX}", found=found)
@@ -98,25 +98,25 @@ def find_corrected(folder: Path) -> list[Path]:
     scans = [file.with_name(file.name.removesuffix(SUFFIX)) for file in files]
     for scan, file in zip(scans, files, strict=True):
         if not scan.is_file():
-            raise InputError(file, expected=f"its scan {scan.name} beside it", found="no such file")
+            raise InputError(file, expected=f"its scan {scan.name} next to it", found="no such file")
     return scans
 
 
 def read_taught(path: Path, labeller: SceneLabeller, options: Options | None = None) -> TaughtScan:
-    """A scan and the corrections beside it; an InputError where they do not belong together."""
+    """Read a scan and the corrections next to it. Raises InputError if they do not belong together."""
     cloud = read(path)
     settled, _ = settle_scale(cloud, labeller, options or Options())
     return taught_scan(path, cloud, labeller, settled)
 
 
 def taught_scan(path: Path, cloud: PointCloud, labeller: SceneLabeller, options: Options) -> TaughtScan:
-    """An open scan with the corrections that lie beside its file."""
+    """Return a scan that was already read, with the corrections next to its file."""
     corrections = read_corrections_of(corrections_path(path), no_corrections(cloud, labeller.classes))
     return TaughtScan(path.name, cloud, corrections, options)
 
 
 def teaching_settings(words: Sequence[str], labeller: SceneLabeller) -> tuple[Settings, Recipe]:
-    """The settings of a round: network and input from the weights, the recipe from ``key=value`` words."""
+    """Return the settings of a round: network and input from the weights, the recipe from ``key=value`` words."""
     given = parse_overrides(words)
     for key in given:
         if key not in (*RECIPE, "start"):
@@ -133,7 +133,7 @@ def teaching_settings(words: Sequence[str], labeller: SceneLabeller) -> tuple[Se
 def write_run(
     run: RunFolder, taught: Taught, settings: Settings, scans: Sequence[TaughtScan], folder: Path | None = None
 ) -> None:
-    """Write what was taught as a run folder; its card comes last, so that there is a whole run or none."""
+    """Write the result of a round as a run folder; the card is written last, so a run is complete or not there."""
     if run.exists:
         raise InputError(run.path, expected="a new folder", found="a finished run", remedy="Choose another --out.")
     try:
@@ -172,8 +172,8 @@ def write_run(
 
 
 def _describe(scans: Sequence[TaughtScan]) -> dict[str, Any]:
-    """What was learnt from, for the summary."""
+    """Return the scans and corrections of a round, for the summary."""
     return {
         "corrections": {scan.name: len(scan.corrections.done) for scan in scans},
-        "corrected_points": {scan.name: int((scan.corrections.places() >= 0).sum()) for scan in scans},
+        "corrected_points": {scan.name: int((scan.corrections.class_indices() >= 0).sum()) for scan in scans},
     }

@@ -1,6 +1,6 @@
-"""What a click means: a segment, a brush, a single point, or all that lies inside a shape drawn on the screen.
+"""What a click selects: a segment, a brush stroke, a single point, or all points inside a shape drawn on the screen.
 
-Pure functions of the points in metres, z up; all give ascending indices of these points.
+Pure functions of the points in metres, z up. All return ascending indices of these points.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ Floats = NDArray[np.floating]
 Indices = NDArray[np.int64]
 
 CHUNK = 0.3
-"""Metres: what is too rough for a smooth segment is cut into cubes of this side."""
+"""Metres: points that are too rough for a smooth segment are cut into cubes with this side."""
 FEWEST_CELLS = 6
-"""Smaller segments count as rough: a cell of its own would take a click for every few centimetres."""
+"""Smaller segments count as rough: as segments, they would take a click for every few centimetres."""
 SCREEN_CELL = 0.015
-"""Of the picture's height: the side of the squares in which the foremost point hides what is behind it."""
+"""Side of the squares in which the foremost point hides what is behind it, as a share of the picture's height."""
 
 
 def find_segments(xyz: Floats) -> Indices:
-    """(N,): the number of each point's segment, from 0 without gaps.
+    """Return the segment number of each point (N,), from 0 without gaps.
 
-    Smooth surfaces are segments of any size: a table top, a wall, a door leaf. What is left, the rough and the small,
-    is taken together within cubes. Depends on nothing but the points, so it is computed once for each scan.
+    A smooth surface of any size is one segment: a table top, a wall, a door leaf. What remains is rough or small and is
+    grouped by cubes. The result depends on nothing but the points, so it is computed once for each scan.
     """
     if not len(xyz):
         return np.empty(0, np.int64)
     means, cell = cells_of(np.array(xyz, np.float64), PATCH)
-    segment = smooth_segments(means)[-1]  # by the strictest tolerance: a board does not flow into its wall
+    segment = smooth_segments(means)[-1]  # with the strictest tolerance, so that a board is not merged with its wall
     rough = np.bincount(segment)[segment] < FEWEST_CELLS
     cubes = np.floor((means - means.min(axis=0)) / CHUNK).astype(np.int64)
     _, cube = np.unique(cubes, axis=0, return_inverse=True)
@@ -42,60 +42,60 @@ def find_segments(xyz: Floats) -> Indices:
 
 
 def select_segment(segments: Indices, point: int) -> Indices:
-    """All points of the segment that a point lies on."""
+    """Return all points of the segment that a point belongs to."""
     return np.flatnonzero(segments == segments[point])
 
 
 def select_brush(xyz: Floats, point: int, radius: float) -> Indices:
-    """All points within ``radius`` metres of a point, itself included."""
+    """Return all points within ``radius`` metres of a point, itself included."""
     return np.flatnonzero(((xyz - xyz[point]) ** 2).sum(axis=1) <= max(radius, 0.0) ** 2)
 
 
 def select_point(point: int) -> Indices:
-    """A point alone."""
+    """Return this point alone."""
     return np.array([point], np.int64)
 
 
 @dataclass(frozen=True, eq=False)
 class Camera:
-    """How a picture is seen: from where, which way, and how wide."""
+    """A camera: its position, orientation and field of view."""
 
     position: NDArray[np.float64]
-    """(3,)."""
+    """(3,) metres."""
     rotation: NDArray[np.float64]
-    """(3, 3): its columns are the camera's axes to the right, down and ahead."""
+    """(3, 3): its columns are the camera's axes: right, down and forward."""
     fov: float
-    """Radians from the lower to the upper edge."""
+    """Vertical field of view in radians."""
     aspect: float
     """Width over height."""
 
     def project(self, xyz: Floats) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Where points (N, 3) are on the screen (N, 2), from (0, 0) top left to (1, 1), and how far ahead (N,).
+        """Return screen positions (N, 2), from (0, 0) top left to (1, 1), and depths (N,) of points (N, 3) in metres.
 
-        What is not ahead has NaN for a place.
+        Points that are not in front of the camera have the position NaN.
         """
         seen = (np.asarray(xyz, np.float64) - self.position) @ self.rotation
         depth = seen[:, 2]
         height = 2 * np.tan(self.fov / 2) * np.where(depth > 0, depth, np.nan)
-        places = seen[:, :2] / height[:, None] / np.array([self.aspect, 1.0]) + 0.5
-        return places, depth
+        positions = seen[:, :2] / height[:, None] / np.array([self.aspect, 1.0]) + 0.5
+        return positions, depth
 
-    def unproject(self, places: ArrayLike, depth: float) -> NDArray[np.float64]:
-        """The points (N, 3) that are seen at places (N, 2) of the screen, ``depth`` metres ahead."""
-        middle = np.asarray(places, np.float64) - 0.5
+    def unproject(self, positions: ArrayLike, depth: float) -> NDArray[np.float64]:
+        """Return the points (N, 3) that are seen at positions (N, 2) of the screen, at a depth of ``depth`` metres."""
+        middle = np.asarray(positions, np.float64) - 0.5
         height = 2 * np.tan(self.fov / 2) * depth
         seen = np.column_stack([middle * np.array([self.aspect, 1.0]) * height, np.full(len(middle), depth)])
         return seen @ self.rotation.T + self.position
 
     def sees_as(self, other: Camera) -> bool:
-        """Whether a place on the screen means the same for both."""
+        """Return whether a position on the screen means the same for both cameras."""
         pairs = ((self.position, other.position), (self.rotation, other.rotation))
         shapes = ((self.fov, other.fov), (self.aspect, other.aspect))
         return all(np.allclose(one, two, atol=1e-3) for one, two in (*pairs, *shapes))
 
 
 def camera_of(position: ArrayLike, wxyz: ArrayLike, fov: float, aspect: float) -> Camera:
-    """A camera whose axes are turned by a unit quaternion."""
+    """Return a camera whose axes are rotated by a quaternion (w, x, y, z)."""
     w, x, y, z = np.asarray(wxyz, np.float64) / np.linalg.norm(wxyz)
     rotation = np.array(
         [
@@ -108,20 +108,20 @@ def camera_of(position: ArrayLike, wxyz: ArrayLike, fov: float, aspect: float) -
 
 
 def select_lasso(xyz: Floats, camera: Camera, polygon: ArrayLike, behind: float | None = None) -> Indices:
-    """The points inside a polygon (P, 2) on the screen, from (0, 0) top left to (1, 1).
+    """Return the points inside a polygon (P, 2) on the screen, from (0, 0) top left to (1, 1).
 
-    With ``behind``, points that lie farther than that many metres behind the foremost ones at the same place of the
-    screen are left out: one means the chair, not the wall behind it.
+    With ``behind``, points more than this many metres behind the foremost ones at the same position on the screen are
+    left out: the user means the chair, not the wall behind it.
     """
     corners = np.asarray(polygon, np.float64)
     if len(corners) < 3:
         return np.empty(0, np.int64)
-    places, depth = camera.project(xyz)
+    positions, depth = camera.project(xyz)
     ahead = np.flatnonzero(depth > 0)
-    inside = ahead[Outline(corners).contains_points(places[ahead])]
+    inside = ahead[Outline(corners).contains_points(positions[ahead])]
     if behind is None or not len(inside):
         return inside
-    squares = np.floor(places[inside] * np.array([camera.aspect, 1.0]) / SCREEN_CELL).astype(np.int64)
+    squares = np.floor(positions[inside] * np.array([camera.aspect, 1.0]) / SCREEN_CELL).astype(np.int64)
     _, square = np.unique(squares, axis=0, return_inverse=True)
     square = square.reshape(-1)
     foremost = np.full(square.max() + 1, np.inf)
@@ -130,6 +130,6 @@ def select_lasso(xyz: Floats, camera: Camera, polygon: ArrayLike, behind: float 
 
 
 def rectangle(first: ArrayLike, second: ArrayLike) -> NDArray[np.float64]:
-    """The polygon (4, 2) between two opposite corners."""
+    """Return the rectangle between two opposite corners as a polygon (4, 2)."""
     (x1, y1), (x2, y2) = np.asarray(first, np.float64), np.asarray(second, np.float64)
     return np.array([[x1, y1], [x2, y1], [x2, y2], [x1, y2]])

@@ -1,10 +1,10 @@
-"""Where the next click tells most: segments in doubt, large enough to matter, unlike those that were corrected.
+"""Where the next click is worth most: uncertain segments, large enough to matter, unlike those already corrected.
 
-Points(segment) is N, its mean entropy H and its description d, a vector. The value of a click there is
+For a segment of N points with mean entropy H and a descriptor d, a vector, the value of a click is
 
     H · √N · (1 − max over corrected segments s of exp(−‖d − d_s‖² / 2)).
 
-The first factor is what the network does not know, the second how much depends on it, the third keeps clicks from
+The first factor is how uncertain the network is, the second how much depends on it, and the third keeps clicks from
 piling up on things that look alike.
 """
 
@@ -22,25 +22,25 @@ Floats = NDArray[np.floating]
 Indices = NDArray[np.int64]
 
 PLACE = 3.0
-"""Metres: segments so far apart are as different as a table top and a chair seat."""
+"""Metres: segments this far apart differ as much as a table top and a chair seat do."""
 SHAPE = 0.5
 """Metres: the same for heights and extents."""
 LABEL = 1.0
-"""How much it counts that two segments have different labels."""
+"""How much different labels of two segments count."""
 SEEN, DONE = 0.05, 0.5
-"""Shares of a segment: with more corrected points a person has looked at it, or has nothing left to say of it."""
+"""Shares of corrected points above which a segment counts as looked at, and as finished."""
 LAST = 1e-9
-"""Factor on the value of a segment that a person has passed by."""
+"""Factor on the value of a segment that was skipped before."""
 FEWEST = 20
-"""Points: smaller segments are not worth a click unless there are no others."""
+"""Points: smaller segments are suggested only if there are no others."""
 
 
 @dataclass(frozen=True, eq=False)
 class Spot:
-    """A place to click at."""
+    """A suggested place to click."""
 
     point: int
-    """Index of the uncorrected point of the segment that is nearest to their middle."""
+    """Index of the uncorrected point of the segment that is nearest to the median of these points."""
     segment: int
     value: float
 
@@ -53,15 +53,15 @@ def best_spot(
     corrected: NDArray[np.bool_],
     passed: Collection[int] = (),
 ) -> Spot | None:
-    """The most informative segment of which no more than half is corrected; None where there is none.
+    """Return the most informative segment that is corrected by half at most; None if there is none.
 
     Args:
         xyz: (N, 3) in metres, z up.
         segments: (N,) from 0 without gaps.
-        entropy: (N,) from 0, sure, to 1.
-        labels: (N,) any numbers that stand for classes.
-        corrected: (N,) which points a person has labelled.
-        passed: segments that were pointed out before and left as they were; they come after all others.
+        entropy: (N,) from 0 (certain) to 1.
+        labels: (N,) class labels, any integers.
+        corrected: (N,) whether each point was corrected by hand.
+        passed: segments that were suggested before and skipped; they come after all others.
     """
     if not len(xyz):
         return None
@@ -71,7 +71,7 @@ def best_spot(
     if done.all():
         return None
     values = np.bincount(segments, entropy) / count * np.sqrt(count)
-    values = np.maximum(values, 1e-12 * count)  # where nothing is in doubt, the largest
+    values = np.maximum(values, 1e-12 * count)  # if nothing is uncertain, take the largest
     values *= _unlike(describe_segments(xyz, segments, labels), share > SEEN)
     values[list(passed)] *= LAST
     values[(count < FEWEST) & ((count >= FEWEST) & ~done).any()] = 0
@@ -84,7 +84,7 @@ def best_spot(
 
 
 def describe_segments(xyz: Floats, segments: Indices, labels: NDArray[np.integer]) -> NDArray[np.float64]:
-    """(S, D): what each segment is like: size, heights, extents, slope, place and commonest label."""
+    """Return a descriptor of each segment (S, D): size, heights, extents, slope, position and most frequent label."""
     count = np.bincount(segments)
     _, first = np.unique(segments, return_index=True)
     shape = measure_segments(np.asarray(xyz, np.float64), segments)[first]
@@ -98,7 +98,7 @@ def describe_segments(xyz: Floats, segments: Indices, labels: NDArray[np.integer
 
 
 def _unlike(described: NDArray[np.float64], done: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """(S,): from 0, the same as a corrected segment, to 1, like none of them."""
+    """Return how different each segment is from all corrected ones (S,): 0 is the same as one, 1 is like none."""
     unlike = np.ones(len(described))
     for one in described[done]:
         unlike = np.minimum(unlike, 1 - np.exp(-((described - one) ** 2).sum(axis=1) / 2))

@@ -205,7 +205,7 @@ class Correcting:
         """The labels with the corrections over them; the picture marks what was corrected."""
         assert self._plain is not None
         corrections = notebook.corrections
-        self._picture.marked = corrections.places() >= 0
+        self._picture.marked = corrections.class_indices() >= 0
         self._panel.offer(corrections, busy=self._workbench.is_learning)
         if corrections.done:
             points = int(self._picture.marked.sum())
@@ -246,7 +246,7 @@ class Correcting:
         if scan is None or labelled is None or notebook is None:
             return
         numbers = scan.placement.numbers
-        corrected = notebook.corrections.places()[numbers] >= 0
+        corrected = notebook.corrections.class_indices()[numbers] >= 0
         entropy, labels = labelled.entropy[numbers], labelled.labels[numbers]
         spot = best_spot(scan.placement.xyz, self._all_segments(), entropy, labels, corrected, self._passed)
         if spot is None:
