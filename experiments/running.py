@@ -28,7 +28,7 @@ def train_once(run: Path, preset: str, words: Sequence[str], data: Path | None) 
     folder = RunFolder(run)
     if folder.exists:
         elsewhere = MACHINE | {"start"}  # the weights to begin from may have lain in another folder
-        refuse_other_settings(folder, load_preset(preset, words), but=elsewhere)
+        refuse_other_settings(folder, load_preset(preset, words), ignore=elsewhere)
     if folder.finished:
         return folder
     arguments = ["--resume", str(run)] if folder.exists else [preset, *words, "--out", str(run), *_given(data)]

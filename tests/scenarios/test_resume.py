@@ -80,7 +80,7 @@ def test_a_full_disk_leaves_the_previous_checkpoint(room_store, tmp_path, monkey
     with pytest.raises(InputError) as caught:
         begin(room_store, tmp_path / "run", ["validate_every=100"], FillingWatch())
     assert "no space left on device" in str(caught.value)
-    assert "The checkpoint of step 3 is whole" in str(caught.value)
+    assert "The checkpoint of step 3 is intact" in str(caught.value)
     monkeypatch.undo()
     launch.resume(RunFolder(tmp_path / "run"), None, [], None, SilentWatch(), nothing)
     begin(room_store, tmp_path / "whole", ["validate_every=100"])

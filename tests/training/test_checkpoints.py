@@ -181,7 +181,8 @@ def test_a_full_disk_leaves_the_previous_state_and_says_so(failing, keeper, monk
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(weights_file.os, "fsync", fsync)
-    expected = rf"no space left.*The checkpoint of step 3 is whole\. Make room, then use --resume {keeper.run.path}\.$"
+    remedy = rf"Free some disk space, then use --resume {keeper.run.path}\.$"
+    expected = rf"no space left.*The checkpoint of step 3 is intact\. {remedy}"
     with pytest.raises(InputError, match=expected):
         keeper.checkpoint(Progress(seed=0, step=4))
     assert keeper.run.state.read_bytes() == before

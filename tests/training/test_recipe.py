@@ -14,8 +14,8 @@ from point2node.training.recipe import (
     build_optimiser,
     learning_rate,
     likeliest_labels,
-    listening_to_rows,
     loss_and_weight,
+    recording_entropies,
     set_rate,
     spread_labels,
 )
@@ -202,7 +202,7 @@ def test_weights_of_clouds_multiply_the_loss_and_the_weight_of_each(seed, balanc
 def test_a_forward_pass_inside_notes_the_entropy_of_the_rows():
     network = small_network("segmentation", "point2node")
     features, pyramid = random_input(network)
-    with listening_to_rows(network) as entropies:
+    with recording_entropies(network) as entropies:
         network(features, pyramid)
     nodes = network.feature_extraction(features, pyramid)
     self_stage, local_stage, non_local_stage = network.correlation.stages
@@ -223,7 +223,7 @@ def test_listening_changes_nothing_and_ends():
     after = {name: tensor.clone() for name, tensor in network.state_dict().items()}
     network.load_state_dict(start)
     torch.manual_seed(0)
-    with listening_to_rows(network) as entropies:
+    with recording_entropies(network) as entropies:
         assert torch.equal(network(features, pyramid), plain)
     assert all(torch.equal(tensor, after[name]) for name, tensor in network.state_dict().items())
     heard = dict(entropies)
@@ -239,7 +239,7 @@ def test_of_several_correlations_the_lowest_entropy_is_noted():
     features, pyramid = random_input(network)
     heard = []
     collapsed.register_forward_hook(lambda module, given, _: heard.append(module.row_entropy(*given)))
-    with listening_to_rows(network) as entropies:
+    with recording_entropies(network) as entropies:
         network(features, pyramid)
     assert entropies["non_local_entropy"] == pytest.approx(heard[0])
     assert heard[0] < 0.2
@@ -247,6 +247,6 @@ def test_of_several_correlations_the_lowest_entropy_is_noted():
 
 def test_a_network_without_correlations_says_nothing():
     network = small_network("classification", "baseline")
-    with listening_to_rows(network) as entropies:
+    with recording_entropies(network) as entropies:
         network(*random_input(network))
     assert entropies == {}

@@ -127,7 +127,7 @@ def test_the_last_layer_stays_new_where_the_classes_are_others(finished, tmp_pat
     network = card.build()
     drawn = {name: tensor.clone() for name, tensor in network.head.logits.state_dict().items()}
     told = start_from(network, card, str(finished.path))
-    assert "the classes are others" in told
+    assert "the classes are different" in told
     assert all(torch.equal(tensor, drawn[name]) for name, tensor in network.head.logits.state_dict().items())
     expected, _ = read_weights(finished.best)
     kept = [name for name in expected.state_dict() if not name.startswith("head.logits")]
@@ -143,7 +143,7 @@ def test_another_input_is_refused_even_where_it_is_as_wide(finished, rooms, feat
 
 def test_another_frame_is_told(finished, rooms):
     card = card_of(quick("frame=block"), rooms)
-    assert "which saw blocks in the frame of the room" in start_from(card.build(), card, str(finished.path))
+    assert "which was trained on blocks in the frame of the room" in start_from(card.build(), card, str(finished.path))
 
 
 @pytest.mark.parametrize("word", ["width=2", "variant=baseline"])

@@ -1,4 +1,4 @@
-"""The state of a training in one file: all that going on to the same bits needs."""
+"""The state of a training in one file: everything needed to resume it with bit-identical results."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from point2node.weights.run_folder import RunFolder
 
 @dataclass
 class Progress:
-    """How far a training is. Batches and dropout are functions of (seed, step): they need no state of their own."""
+    """How far a training is. Batches and dropout are functions of (seed, step), so they need no saved state."""
 
     seed: int
     epoch: int = 0
@@ -31,10 +31,10 @@ class Progress:
     weight_sum: float = 0.0
     right: float = 0.0
     labelled: float = 0.0
-    """What was gathered since the last line of the history."""
+    """These four sums cover the steps since the last line of the history."""
 
     def clear_sums(self) -> None:
-        """Begin the next line of the history."""
+        """Reset the sums for the next line of the history."""
         self.loss_sum = self.weight_sum = self.right = self.labelled = 0.0
 
 
@@ -45,7 +45,7 @@ def write_state(
     average: WeightAverage | None,
     progress: Progress,
 ) -> None:
-    """Weights, the optimiser's moments, the mean of the weights, and the progress, in one atomic step."""
+    """Write weights, the optimiser's moments, the average of the weights and the progress in one atomic step."""
     tensors = {f"network/{name}": tensor for name, tensor in network.state_dict().items()}
     for number, values in optimiser.state_dict()["state"].items():
         tensors |= {f"optimiser/{number}/{name}": torch.as_tensor(value) for name, value in values.items()}
@@ -57,7 +57,7 @@ def write_state(
 def read_state(
     path: Path, network: nn.Module, optimiser: torch.optim.Optimizer, average: WeightAverage | None
 ) -> Progress:
-    """Put a saved state back; it must be of the same network and recipe."""
+    """Restore a saved state, which must be of the same network and recipe."""
     tensors, note = read_tensors(path)
     progress = _read_progress(path, note)
     load_tensors(path, network, _under("network/", tensors))
@@ -65,7 +65,7 @@ def read_state(
     optimiser.load_state_dict({"state": moments, "param_groups": optimiser.state_dict()["param_groups"]})
     saved = _under("average/", tensors)
     if (average is None) != (not saved):
-        raise InputError(path, expected="a state of these settings (ema_decay)", found="one of others")
+        raise InputError(path, expected="a state of these settings (ema_decay)", found="one of other settings")
     if average is not None:
         check_tensors(path, average.tensors, saved)
         average.load(saved)
@@ -73,7 +73,7 @@ def read_state(
 
 
 def _moments(path: Path, optimiser: torch.optim.Optimizer, saved: dict[str, Tensor]) -> dict[int, dict[str, Tensor]]:
-    """The optimiser's moments by the number of their parameter, whose shape they have."""
+    """Return the optimiser's moments by parameter number. Raises InputError if their shapes do not fit."""
     shapes = [parameter.shape for group in optimiser.param_groups for parameter in group["params"]]
     moments: dict[int, dict[str, Tensor]] = {}
     for name, tensor in saved.items():
@@ -98,7 +98,7 @@ def _read_progress(path: Path, note: Any) -> Progress:
 
 
 class Keeper:
-    """Writes the weights and the state; of several processes only one ``writes``."""
+    """Keeper of the weights and the state on disk; only one of several processes ``writes``."""
 
     def __init__(
         self,
@@ -116,13 +116,13 @@ class Keeper:
 
     @property
     def kept(self) -> dict[str, Tensor]:
-        """The weights that are scored and written: the mean over the steps, where there is one."""
+        """The weights that are scored and written: the average over the steps, if there is one."""
         return self.average.tensors if self.average else self._network.state_dict()
 
     def checkpoint(self, progress: Progress) -> None:
-        """The state, which alone is resumed from, comes second: where it is, the weights of its step are too.
+        """Write the weights, then the state. Training resumes from the state, so its weights always exist.
 
-        A full disk leaves the previous state as it was.
+        A full disk leaves the previous state intact.
         """
         if not self.writes:
             return
@@ -132,7 +132,7 @@ class Keeper:
             self.saved_step = progress.step
 
     def write_best(self, progress: Progress) -> None:
-        """The weights as they are now are the best."""
+        """Write the current weights as the best ones."""
         if self.writes:
             with self._naming_the_last_checkpoint():
                 write_weights(self.run.best, self.kept, self._card_at(progress))
@@ -145,14 +145,15 @@ class Keeper:
         try:
             yield
         except InputError as error:
-            kept = "" if self.saved_step is None else f"The checkpoint of step {self.saved_step} is whole. "
-            remedy = f"{kept}Make room, then use --resume {self.run.path}."
+            kept = "" if self.saved_step is None else f"The checkpoint of step {self.saved_step} is intact. "
+            remedy = f"{kept}Free some disk space, then use --resume {self.run.path}."
             raise InputError(error.where, expected=error.expected, found=error.found, remedy=remedy) from error
 
 
 class WeightAverage:
-    """Mean of parameters and running statistics: m ← m + (1 − d)·(w − m), with d = min(decay, (1 + s) / (10 + s)) at
-    step s, so that the first steps are soon forgotten.
+    """Moving average of parameters and running statistics: m ← m + (1 − d)·(w − m) at step s.
+
+    d is min(decay, (1 + s) / (10 + s)), so that the first steps are soon forgotten.
     """
 
     def __init__(self, network: nn.Module, decay: float) -> None:
@@ -161,7 +162,7 @@ class WeightAverage:
 
     @torch.no_grad()
     def update(self, step: int) -> None:
-        """Take in the network's weights after ``step`` steps."""
+        """Add the network's weights after ``step`` steps."""
         weight = 1 - min(self._decay, (1 + step) / (10 + step))
         for name, tensor in self._network.state_dict().items():
             if tensor.is_floating_point():
@@ -170,14 +171,14 @@ class WeightAverage:
                 self.tensors[name].copy_(tensor)
 
     def load(self, tensors: dict[str, Tensor]) -> None:
-        """Go on from a saved mean."""
+        """Continue from a saved average."""
         for name, tensor in tensors.items():
             self.tensors[name].copy_(tensor)
 
 
 @contextmanager
 def applied(network: nn.Module, tensors: dict[str, Tensor]) -> Iterator[None]:
-    """Inside, the network has these weights; afterwards its own again."""
+    """Give the network these weights inside the context, and its own again afterwards."""
     own = {name: tensor.detach().clone() for name, tensor in network.state_dict().items()}
     network.load_state_dict(tensors)
     try:

@@ -1,4 +1,4 @@
-"""Fabric, which trains on any number of processors and machines. It comes with the extra ``train``."""
+"""Fabric, which trains on any number of processors and machines. It is installed with the extra ``train``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The history of a training: a table in CSV, the same values for TensorBoard, and the curve."""
+"""The history of a training: a CSV table, the same values for TensorBoard, and what the training took."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from point2node.core.errors import InputError
 from point2node.core.writing import reason, replacing
 
 ENTROPIES = ("local_entropy", "non_local_entropy")
-"""How evenly the rows of the correlations listen: 1 to all alike, 0 to one node each."""
+"""Entropies of the rows of the correlations: 1 if a row weighs all nodes equally, 0 if it has a single node."""
 COLUMNS = (
     "step",
     "epoch",
@@ -30,7 +30,7 @@ COLUMNS = (
 
 
 class History:
-    """Adds a line now and then; a resumed run continues below the step that it resumes from."""
+    """Writer of the history; a resumed run drops the lines after the step that it resumes from."""
 
     def __init__(self, path: Path, tensorboard: Path, step: int) -> None:
         rows = [row for row in read_history(path) if int(row["step"]) <= step] if path.is_file() else []
@@ -44,7 +44,7 @@ class History:
         self._board = _open_board(tensorboard, step)
 
     def add(self, step: int, values: Mapping[str, float | int]) -> None:
-        """One line; columns without a value stay empty."""
+        """Append one line; columns without a value stay empty."""
         try:
             with self._path.open("a", encoding="utf-8", newline="") as stream:
                 csv.DictWriter(stream, COLUMNS, lineterminator="\n").writerow({"step": step, **values})
@@ -54,14 +54,14 @@ class History:
             self._board.add_scalar(name, value, step)
 
     def close(self) -> None:
-        """Let TensorBoard's writer finish. On a full disk it cannot; the CSV, which says the same, has said so."""
+        """Close TensorBoard's writer. It fails on a full disk, but then writing the CSV has already raised."""
         if self._board is not None:
             with suppress(OSError):
                 self._board.close()
 
 
 def _open_board(folder: Path, step: int) -> Any:
-    """TensorBoard's writer; None without the extra ``train``: the viewer learns from corrections without it, too."""
+    """Return TensorBoard's writer; None without the extra ``train``, which the viewer does not need for teaching."""
     try:
         from tensorboardX import SummaryWriter  # slow to import
     except ModuleNotFoundError:
@@ -70,7 +70,7 @@ def _open_board(folder: Path, step: int) -> Any:
 
 
 def read_history(path: Path) -> list[dict[str, str]]:
-    """The lines of a history; one that a kill left half written is dropped."""
+    """Read the lines of a history; a line left half written by a kill is dropped."""
     try:
         rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
     except (OSError, UnicodeDecodeError) as error:
@@ -80,17 +80,17 @@ def read_history(path: Path) -> list[dict[str, str]]:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a training took, over all sittings and without validations, and how its correlations ended."""
+    """The cost of a training over all its runs, without validations, and the final entropies of its correlations."""
 
     steps: int
     hours: float
     samples_per_second: float
     entropies: dict[str, float]
-    """Of the rows of the correlations in the last line of the history; empty for networks without any."""
+    """Row entropies of the correlations in the last line of the history; empty for networks without correlations."""
 
 
 def training_cost(path: Path, batch_size: int, points: int) -> Cost:
-    """What the history of a training of batches of so many clouds of so many points tells."""
+    """Return the cost of a training from its history; each batch has ``batch_size`` clouds of ``points`` points."""
     rows = [row for row in read_history(path) if row["points_per_second"]]
     if not rows:
         raise InputError(path, expected="the history of a training", found="no step")
@@ -100,7 +100,7 @@ def training_cost(path: Path, batch_size: int, points: int) -> Cost:
 
 
 def training_seconds(path: Path, points_in_step: int) -> float:
-    """How long the steps took, over all sittings and without validations, from the speed that each line notes."""
+    """Return the seconds that all steps took, without validations, from the speed noted in each line."""
     seconds, before = 0.0, 0
     for row in read_history(path):
         if row["points_per_second"]:

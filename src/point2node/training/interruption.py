@@ -1,4 +1,4 @@
-"""Ctrl-C and the scheduler's SIGTERM, noted instead of obeyed at once: the step in progress is finished first."""
+"""Ctrl-C and the scheduler's SIGTERM are noted instead of obeyed at once: the current step is finished first."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from types import FrameType
 
 
 class Interruption:
-    """Whether somebody asked to stop; asking twice stops at once."""
+    """Whether a stop was requested; a second request stops at once."""
 
     def __init__(self) -> None:
         self.signal: int | None = None
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """A signal handler."""
+        """Handle a signal."""
         if self.signal is not None:
             raise KeyboardInterrupt
         self.signal = number
@@ -24,8 +24,9 @@ class Interruption:
 
 @contextmanager
 def noted_interruptions() -> Iterator[Interruption]:
-    """Inside, SIGINT and SIGTERM are only noted; outside the main thread, where Python allows no handlers, not even
-    that.
+    """Only note SIGINT and SIGTERM inside the context.
+
+    Outside the main thread nothing is noted, because Python allows no handlers there.
     """
     interruption = Interruption()
     if threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,4 @@
-"""One training from a person's words: which data, which folder, new or resumed; device, processes and precision."""
+"""Starting a training as the user asks: its data, its folder, new or resumed; device, processes and precision."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from point2node.weights.settings import MACHINE, Settings, check_settings, parse
 
 
 def default_run(preset: str, settings: Settings) -> Path:
-    """Where a run goes that nobody named."""
+    """Return the folder of a run if none is given."""
     return Path("runs") / f"{preset}-{settings.variant or settings.model}-seed{settings.seed}"
 
 
 def find_store(settings: Settings, data: Path | None, report: Report) -> Store:
-    """The data of a run: a prepared store, a raw root, or generated rooms."""
+    """Open the data of a run: a prepared store, the folder of a data set, or generated rooms."""
     if data is not None:
         return open_data(settings.dataset, data, report)
     if settings.dataset != "rooms":
@@ -35,13 +35,13 @@ def find_store(settings: Settings, data: Path | None, report: Report) -> Store:
             "--data",
             expected=f"a prepared store or the folder of {settings.dataset}",
             found="none",
-            remedy="docs/data.md says where to get it; 'point2node train tiny' needs no data.",
+            remedy="See docs/data.md for where to get it; 'point2node train tiny' needs no data.",
         )
     return open_generated_rooms(settings.rooms, settings.rooms_seed, report)
 
 
 def begin(preset: str, settings: Settings, data: Path | None, run: RunFolder, watch: Watch, report: Report) -> Outcome:
-    """Train into a folder that holds no run yet."""
+    """Start a training in a folder that has no run yet."""
     if run.exists:
         raise InputError(
             run.path,
@@ -55,7 +55,7 @@ def begin(preset: str, settings: Settings, data: Path | None, run: RunFolder, wa
 def resume(
     run: RunFolder, preset: str | None, words: list[str], data: Path | None, watch: Watch, report: Report
 ) -> Outcome | None:
-    """Resume a run, which keeps its settings; None if it was finished."""
+    """Resume a run with the settings it was started with; return None if it was finished."""
     card, settings = run.read_card(), run.read_settings()
     if preset is not None and preset != card.preset:
         raise InputError(run.path, expected=f"preset {card.preset!r}, as it was started", found=repr(preset))
@@ -73,17 +73,17 @@ def resume(
 def begin_or_resume(
     preset: str, settings: Settings, data: Path | None, run: RunFolder, watch: Watch, report: Report
 ) -> Outcome | None:
-    """One run of a sweep: started, resumed, or left alone because it is finished."""
+    """Start one run of a sweep, or resume it; return None if it was finished."""
     if not run.exists:
         return begin(preset, settings, data, run, watch, report)
     refuse_other_settings(run, settings)
     return resume(run, preset, [], data, watch, report)
 
 
-def refuse_other_settings(run: RunFolder, settings: Settings, but: frozenset[str] = MACHINE) -> None:
-    """A run of a sweep must have been started with these settings, ``but`` for some."""
-    found = run.read_settings().model_dump(exclude=set(but))
-    for key, value in settings.model_dump(exclude=set(but)).items():
+def refuse_other_settings(run: RunFolder, settings: Settings, ignore: frozenset[str] = MACHINE) -> None:
+    """Raise InputError unless the run was started with these settings, except those to ``ignore``."""
+    found = run.read_settings().model_dump(exclude=set(ignore))
+    for key, value in settings.model_dump(exclude=set(ignore)).items():
         if found[key] != value:
             remedy = "Choose another folder for runs with other settings."
             raise InputError(f"{run.path}, {key}", expected=str(value), found=str(found[key]), remedy=remedy)
@@ -98,7 +98,7 @@ def _train(preset: str, settings: Settings, data: Path | None, run: RunFolder, w
 
 
 def _open_once(fabric: Fabric, settings: Settings, data: Path | None, report: Report) -> Store:
-    """One process prepares; the others find it done."""
+    """Prepare the data in one process; the others find it done."""
     if fabric.is_global_zero:
         find_store(settings, data, report)
     fabric.barrier()
@@ -106,7 +106,7 @@ def _open_once(fabric: Fabric, settings: Settings, data: Path | None, report: Re
 
 
 def start_fabric(settings: Settings) -> Fabric:
-    """Device, processes and precision, as the settings say; a launch by torchrun decides the number of processes."""
+    """Start Fabric with the device, processes and precision of the settings; torchrun sets the number of processes."""
     devices, nodes, strategy = settings.devices, settings.num_nodes, settings.strategy
     if "TORCHELASTIC_RUN_ID" in os.environ:
         devices = int(os.environ["LOCAL_WORLD_SIZE"])
@@ -132,10 +132,10 @@ def start_fabric(settings: Settings) -> Fabric:
 
 
 class AutocastOnly(MixedPrecision):
-    """Mixed precision that leaves the input as it is: in bfloat16, coordinates of a room would be decimetres off."""
+    """Mixed precision that does not cast the input: in bfloat16, coordinates of a room would be decimetres off."""
 
     def convert_input(self, data: Any) -> Any:
-        """Nothing is cast; autocast chooses inside the network."""
+        """Return the input unchanged; autocast casts inside the network."""
         return data
 
 
@@ -150,10 +150,10 @@ def _precision(settings: Settings) -> Precision:
 
 @contextmanager
 def noticing_lost_processes(fabric: Fabric) -> Iterator[None]:
-    """Turn what torch says when a peer, or a process that builds batches, dies into one exception.
+    """Raise LostProcessError for torch's exceptions when a peer process or a data loader worker dies.
 
-    NCCL and torch's stores raise classes of their own; gloo raises a plain RuntimeError that names its sources, and so
-    does the loader.
+    NCCL and torch's stores have their own exception classes; gloo and the loader raise a RuntimeError that only the
+    message identifies.
     """
     try:
         yield

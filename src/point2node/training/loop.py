@@ -1,7 +1,7 @@
 """The training loop, from the data to the last checkpoint, in the order in which things happen.
 
-A step is a function of the weights, the optimiser's moments, the seed and its own number: batches are drawn by (seed,
-step), and so is dropout. So a run that is stopped anywhere and resumed ends in the same bits as one that is not.
+A step is a function of the weights, the optimiser's moments, the seed and the step number: batches and dropout are
+drawn from (seed, step). So a run that is stopped anywhere and resumed gives the same bits as an uninterrupted one.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from point2node.training.interruption import Interruption, noted_interruptions
 from point2node.training.recipe import (
     learning_rate,
     likeliest_labels,
-    listening_to_rows,
     loss_and_weight,
+    recording_entropies,
     set_rate,
 )
 from point2node.training.setup import Job, SetUp, set_up
@@ -40,23 +40,23 @@ from point2node.weights.run_folder import RunFolder, RunSizes, describe_run
 from point2node.weights.settings import Settings
 
 FINAL_FILES = ("last.safetensors", "best.safetensors", "state.safetensors")
-"""What two runs of the same seed have in common to the byte."""
+"""The files that are identical to the byte in two runs with the same seed."""
 
 
 class Watch(Protocol):
-    """Who watches a training: a terminal, a log."""
+    """An observer of a training: a terminal or a log."""
 
     def begin(self, steps: int, done: int) -> None:
-        """``done`` of ``steps`` steps lie behind."""
+        """Report that training starts, with ``done`` of ``steps`` steps already taken."""
 
     def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
-        """A step is done; loss, accuracy and points a second are those since the last line of the history."""
+        """Report a step; loss, accuracy and points a second are means since the last line of the history."""
 
     def say(self, line: str) -> None:
-        """Something happened that is worth a line."""
+        """Report an event in one line."""
 
     def end(self) -> None:
-        """No further step is taken."""
+        """Report that no further step is taken."""
 
 
 @dataclass(frozen=True)
@@ -69,12 +69,12 @@ class Outcome:
 
 
 def train(job: Job, fabric: Fabric, watch: Watch) -> Outcome:
-    """Train into the run of ``job``, from its last checkpoint if it has one.
+    """Train the run of ``job``, from its last checkpoint if it has one.
 
     Args:
         job: settings, data and folder.
         fabric: device, processes and precision.
-        watch: who is told.
+        watch: the observer to report to.
     """
     settings, store, run = job.settings, job.store, job.run
     work = set_up(job, fabric, watch.say)
@@ -104,7 +104,7 @@ def train(job: Job, fabric: Fabric, watch: Watch) -> Outcome:
             set_rate(optimiser, settings, rate, progress.step)
 
             logged = (progress.step + 1) % settings.log_every == 0 or progress.step + 1 == steps
-            with listening_to_rows(network if logged else None) as entropies:
+            with recording_entropies(network if logged else None) as entropies:
                 logits = work.model(batch.features, batch.pyramid)
             total, weight = loss_and_weight(
                 logits, batch.labels, work.loss_weights, settings.label_smoothing, batch.weights
@@ -148,7 +148,7 @@ def train(job: Job, fabric: Fabric, watch: Watch) -> Outcome:
                     figures = {"val_oa": scores.oa, "val_macc": scores.macc, "val_miou": scores.miou}
                     history.add(progress.step, {"epoch": progress.epoch, **figures})
                 watch.say(f"step {progress.step}: validation {scores}" + (", the best so far" if better else ""))
-            # processes stop together: one alone need not wait for the next step to learn of a signal
+            # several processes stop together, at the next step; a single one stops in the step of the signal
             stopping = bool(sums.stop) or (fabric.world_size == 1 and interruption.signal is not None)
             if stopping or progress.step == steps or clock.checkpoint_is_due:
                 keeper.checkpoint(progress)
@@ -158,7 +158,7 @@ def train(job: Job, fabric: Fabric, watch: Watch) -> Outcome:
     finished = progress.step == steps
     summary = _summarise(progress, steps, clock)
     if finished and fabric.is_global_zero:
-        if progress.best_step is None:  # nothing was held back to choose by
+        if progress.best_step is None:  # there was no validation to choose the best weights by
             keeper.write_best(progress)
         run.write_json(run.summary, summary)
     fabric.barrier()
@@ -166,7 +166,7 @@ def train(job: Job, fabric: Fabric, watch: Watch) -> Outcome:
 
 
 def _find_progress(job: Job, work: SetUp, keeper: Keeper, watch: Watch) -> Progress:
-    """How far the run is; a new one starts in its folder."""
+    """Return the progress of the run, read from its state; for a new run, create its folder."""
     settings, store, run = job.settings, job.store, job.run
     if run.state.is_file():
         _refuse_other_data(run, store, watch)
@@ -195,21 +195,24 @@ def _summarise(progress: Progress, steps: int, clock: Clock) -> dict[str, Any]:
 
 
 def _refuse_other_data(run: RunFolder, store: Store, watch: Watch) -> None:
-    """Rooms are generated anew on another machine, where some of their bits may differ: that is only said."""
+    """Raise InputError if the data is not that of the run.
+
+    Generated rooms are generated again on another machine, and some bits may differ; this is only reported.
+    """
     card = run.read_card()
     expected = card.data_checksum
     if store.checksum == expected:
         return
     if card.data is None:
         watch.say(
-            "these rooms were generated on another kind of machine: some bits differ from those the run began with"
+            "these rooms were generated on another kind of machine: some bits differ from those the run started with"
         )
     else:
         raise InputError(
             store.path,
             expected=f"the data that {run.path} was started with ({expected[:12]})",
             found=f"other data ({store.checksum[:12]})",
-            remedy="Give that data, or begin a new run with another --out.",
+            remedy="Give that data, or start a new run with another --out.",
         )
 
 
@@ -226,7 +229,7 @@ def _timed(batches: Iterator[Batch], clock: Clock) -> Iterator[Batch]:
 
 
 def _refuse_nan(what: str, value: Tensor, scenes: tuple[str, ...], step: int, keeper: Keeper) -> None:
-    """Stop before the weights are touched: what was saved last is good."""
+    """Raise InputError for a value that is not finite, before the weights change: the last checkpoint is good."""
     if torch.isfinite(value):
         return
     saved = f"step {keeper.saved_step}" if keeper.writes else f"in {keeper.run.state.name}"
@@ -240,7 +243,7 @@ def _refuse_nan(what: str, value: Tensor, scenes: tuple[str, ...], step: int, ke
 
 @dataclass(frozen=True)
 class StepSums:
-    """Loss, its weight, and hits of one step, over all processes."""
+    """Sums over all processes in one step: the loss, its weight, correct and labelled points, and stop requests."""
 
     loss: Tensor
     weight: Tensor
@@ -249,7 +252,7 @@ class StepSums:
     stop: Tensor
 
     def add_to(self, progress: Progress) -> None:
-        """Add them to what the next line of the history says."""
+        """Add the sums to those of the next line of the history."""
         progress.loss_sum += float(self.loss)
         progress.weight_sum += float(self.weight)
         progress.right += float(self.right)
@@ -259,7 +262,7 @@ class StepSums:
 def sum_over_processes(
     fabric: Fabric, logits: Tensor, labels: Tensor, total: Tensor, weight: Tensor, interruption: Interruption
 ) -> StepSums:
-    """The sums of this step; every process gets the same, so that all of them stop together."""
+    """Return the sums of this step, the same in every process, so that all processes stop together."""
     with torch.no_grad():
         labels = likeliest_labels(logits, labels)
         right = (logits.argmax(dim=-1) == labels).sum()
@@ -274,7 +277,7 @@ FIRST_CHECKPOINT_SECONDS = 5.0
 
 
 class Clock:
-    """Starts when it is made; ``steps`` counts those of this sitting."""
+    """A clock that starts on creation; ``steps`` counts the steps since then."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -284,7 +287,7 @@ class Clock:
         self._waited = self._left_out = 0.0
 
     def wait(self, seconds: float) -> None:
-        """Note a wait for data; that for the first batch is the start of the workers."""
+        """Note a wait for data; the wait for the first batch counts as the start of the workers."""
         if self.steps:
             self._waited += seconds
         else:
@@ -297,37 +300,37 @@ class Clock:
 
     @property
     def waiting_share(self) -> float:
-        """The share of the training time, from the first batch on, in which the network had no data."""
+        """The share of the training time, from the first batch on, spent waiting for data."""
         return self._waited / max(time.monotonic() - self._first - self._left_out, 1e-9)
 
     @property
     def overall_speed(self) -> float:
-        """Points a second, everything included."""
+        """Points a second over the whole time."""
         return self._points(self.steps) / max(self.elapsed, 1e-9)
 
     @property
     def checkpoint_is_due(self) -> bool:
-        """Whether the last checkpoint is old; the first comes early."""
+        """Whether it is time for a checkpoint; the first comes early."""
         return time.monotonic() - self._saved >= self._settings.checkpoint_seconds
 
     def restart_checkpoint(self) -> None:
-        """A checkpoint was written."""
+        """Count the time to the next checkpoint from now."""
         self._saved = time.monotonic()
 
     def restart_interval(self) -> None:
-        """Measure the speed anew."""
+        """Start a new interval for measuring the speed."""
         self._interval, self._interval_steps = time.monotonic(), self.steps
 
     @contextmanager
     def leaving_out(self) -> Iterator[None]:
-        """What happens inside, a validation say, is no training time."""
+        """Leave the time spent inside the context, such as a validation, out of the training time."""
         before = time.monotonic()
         yield
         self._left_out += time.monotonic() - before
         self.restart_interval()
 
     def values(self, progress: Progress, rate: float) -> dict[str, float]:
-        """What a line of the history says of the steps since the last one."""
+        """Return the values of a line of the history, for the steps since the last line."""
         seconds = max(time.monotonic() - self._interval, 1e-9)
         return {
             "loss": progress.loss_sum / max(progress.weight_sum, 1e-12),

@@ -22,10 +22,10 @@ def loss_and_weight(
     smoothing: float,
     cloud_weights: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """The summed cross entropy and the summed weight of what was labelled; a label of −1 counts for nothing.
+    """Return the summed cross entropy and the summed weight of the labelled nodes; a label of −1 is ignored.
 
-    Logits (B, N, classes) take labels (B, N), or (B,) where each node is to say what the whole cloud is. In place of a
-    label there may be the shares of all classes, which sum to 1, or to 0 for nothing. ``cloud_weights`` (B,) multiply
+    Logits (B, N, classes) take labels (B, N), or (B,) if every node predicts the class of the whole cloud. Instead of a
+    label, the shares of all classes may be given, which sum to 1, or to 0 for no label. ``cloud_weights`` (B,) multiply
     both sums of each cloud.
     """
     if cloud_weights is not None:
@@ -35,7 +35,7 @@ def loss_and_weight(
         return (cloud_weights * totals).sum(), (cloud_weights * weights).sum()
     labels = spread_labels(logits, labels)
     if labels.is_floating_point():
-        labelled = labels.sum(dim=-1) > 0  # smoothing would give a class to the others, too
+        labelled = labels.sum(dim=-1) > 0  # smoothing would give the others a class as well
         shares = labels[labelled]
         total = F.cross_entropy(
             logits[labelled], shares, weight=class_weights, label_smoothing=smoothing, reduction="sum"
@@ -55,14 +55,14 @@ def loss_and_weight(
 
 
 def spread_labels(logits: Tensor, labels: Tensor) -> Tensor:
-    """Labels in the shape of the logits' rows: a cloud's label, or its shares, go to each of its nodes."""
+    """Return labels in the shape of the logits' rows: each node gets the label or the shares of its cloud."""
     if labels.is_floating_point():
         return labels[:, None].expand_as(logits) if logits.ndim == labels.ndim + 1 else labels
     return labels[:, None].expand(logits.shape[:-1]) if logits.ndim == labels.ndim + 2 else labels
 
 
 def likeliest_labels(logits: Tensor, labels: Tensor) -> Tensor:
-    """The label that each row of logits should have: the given one, or that of the largest share; −1 for none."""
+    """Return the target label of each row of logits: the given one, or that of the largest share; −1 for none."""
     labels = spread_labels(logits, labels)
     if not labels.is_floating_point():
         return labels
@@ -70,16 +70,16 @@ def likeliest_labels(logits: Tensor, labels: Tensor) -> Tensor:
 
 
 def build_optimiser(settings: Settings, network: nn.Module) -> torch.optim.Optimizer:
-    """Adam with L2 in the gradient, or AdamW; biases of linear maps and scalars are never decayed.
+    """Return Adam with L2 in the gradient, or AdamW; biases of linear maps and scalars are never decayed.
 
-    Each group of parameters carries the ``factor`` of its learning rate.
+    Each parameter group has a ``factor`` for its learning rate.
     """
-    spared = {id(module.bias) for module in network.modules() if isinstance(module, nn.Linear)}
+    not_decayed = {id(module.bias) for module in network.modules() if isinstance(module, nn.Linear)}
     slowed = [module for module in network.modules() if isinstance(module, Projection)]
     correlating = {id(parameter) for module in slowed for parameter in module.parameters()}
     groups: dict[tuple[float, float], list[nn.Parameter]] = {(settings.weight_decay, 1.0): [], (0.0, 1.0): []}
     for parameter in network.parameters():
-        decay = 0.0 if id(parameter) in spared or parameter.numel() == 1 else settings.weight_decay
+        decay = 0.0 if id(parameter) in not_decayed or parameter.numel() == 1 else settings.weight_decay
         factor = settings.correlation_rate if id(parameter) in correlating else 1.0
         groups.setdefault((decay, factor), []).append(parameter)
     optimiser = torch.optim.Adam if settings.optimiser == "adam" else torch.optim.AdamW
@@ -90,16 +90,16 @@ def build_optimiser(settings: Settings, network: nn.Module) -> torch.optim.Optim
         ],
         lr=settings.learning_rate,
         eps=settings.adam_epsilon,
-        # one pass over the weights; with a gradient scaler it would rule out clipping
+        # one pass over the weights; does not work with gradient clipping under a gradient scaler
         fused=settings.precision != "16-mixed",
     )
 
 
 def set_rate(optimiser: torch.optim.Optimizer, settings: Settings, rate: float, step: int) -> None:
-    """Set the learning rate of step number ``step`` (from 0), and ε in the form that the settings ask for.
+    """Set the learning rate of step number ``step`` (from 0), and ε as defined by ``adam_form``.
 
-    TensorFlow adds ε before the second moment is corrected for its start at 0, torch after: torch's ε divided by the
-    correction is TensorFlow's.
+    TensorFlow adds ε before the bias correction of the second moment, torch after it; so TensorFlow's ε divided by the
+    square root of the correction is passed to torch.
     """
     for group in optimiser.param_groups:
         group["lr"] = rate * group["factor"]
@@ -108,7 +108,7 @@ def set_rate(optimiser: torch.optim.Optimizer, settings: Settings, rate: float, 
 
 
 def learning_rate(settings: Settings, step: int, steps: int) -> float:
-    """The rate of step number ``step`` (from 0) of ``steps``."""
+    """Return the learning rate of step number ``step`` (from 0) of ``steps``."""
     if step < settings.warmup_steps:
         return settings.learning_rate * (step + 1) / settings.warmup_steps
     if settings.schedule == "constant":
@@ -121,34 +121,35 @@ def learning_rate(settings: Settings, step: int, steps: int) -> float:
 
 
 CLOUDS = 4
-"""Clouds of a batch that are looked at."""
+"""Clouds of a batch whose entropies are measured."""
 COLUMNS = {LocalCorrelation: "local_entropy", NonLocalCorrelation: "non_local_entropy"}
-"""What the history calls the mean entropy of each kind's rows; 1 is even, 0 is one node for each row."""
+"""Column of the history for the mean row entropy of each kind; 1 is uniform, 0 is a single node per row."""
 
 
 @contextmanager
-def listening_to_rows(network: nn.Module | None) -> Iterator[dict[str, float]]:
-    """Inside, a forward pass of ``network`` fills the mapping with the entropies of its rows; None: nothing happens.
+def recording_entropies(network: nn.Module | None) -> Iterator[dict[str, float]]:
+    """Fill the returned mapping with row entropies in each forward pass of ``network`` inside the context.
 
-    Of several correlations of one kind the lowest entropy is noted: no collapse stays unseen.
+    Without a network it stays empty. Of several correlations of one kind, the lowest entropy is noted, so that no
+    collapse is missed.
     """
-    heard: dict[str, float] = {}
+    entropies: dict[str, float] = {}
 
     @torch.no_grad()
     def note(module: nn.Module, inputs: tuple[Any, ...]) -> None:
         nodes, neighbours = inputs
         assert isinstance(module, LocalCorrelation | NonLocalCorrelation)
         training = module.training
-        module.eval()  # looking must not move the running statistics of a norm
+        module.eval()  # measuring must not change the running statistics of a norm
         column, entropy = COLUMNS[type(module)], module.row_entropy(_first(nodes), _first(neighbours))
-        heard[column] = min(heard.get(column, entropy), entropy)
+        entropies[column] = min(entropies.get(column, entropy), entropy)
         module.train(training)
 
     kinds = tuple(COLUMNS)
     modules = [] if network is None else [module for module in network.modules() if isinstance(module, kinds)]
     handles = [module.register_forward_pre_hook(note) for module in modules]
     try:
-        yield heard
+        yield entropies
     finally:
         for handle in handles:
             handle.remove()

@@ -1,4 +1,4 @@
-"""Setting a training up: its data, its network, where it begins from, and what it draws its batches from."""
+"""Setting up a training: its data, its network, its initial weights and the source of its batches."""
 
 from __future__ import annotations
 
@@ -32,38 +32,38 @@ from point2node.weights.trained import load_trained
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """One training: by which settings, on which data, into which folder."""
+    """One training: its settings, its data and its folder."""
 
     settings: Settings
     preset: str
     """Where the settings come from, for the card of the run."""
     store: Store
     run: RunFolder
-    """New, or of the same training."""
+    """A new run, or one of the same training to resume."""
     data: str | None = None
     """Where the data was found, for the card of the run."""
 
 
 @dataclass(frozen=True, eq=False)
 class SetUp:
-    """What a training works with from its first step to its last."""
+    """Everything a training works with from its first step to its last."""
 
     card: WeightsCard
     training: Part
     validation: Part
     network: Network
     model: nn.Module
-    """The network as it is called in a step: on its device, with its gradients shared between processes."""
+    """The network as called in a step: on its device, with its gradients averaged over processes."""
     optimiser: Optimizer
     average: WeightAverage | None
     loader: BatchLoader
     loss_weights: Tensor | None
-    """(classes,), or None where all count alike."""
+    """(classes,); None if all classes count the same."""
     steps: int
 
 
 def set_up(job: Job, fabric: Fabric, say: Callable[[str], None]) -> SetUp:
-    """Everything that a training needs before its first step; ``say`` is told what a person should know."""
+    """Set up everything that a training needs before its first step; ``say`` is called with notes for the user."""
     settings, store = job.settings, job.store
     check_classes(settings, store)
     division = divide(settings, store)
@@ -93,7 +93,7 @@ def set_up(job: Job, fabric: Fabric, say: Callable[[str], None]) -> SetUp:
 
 
 def _build_network(job: Job, card: WeightsCard, say: Callable[[str], None]) -> Network:
-    """The network, drawn by the seed or started from other weights."""
+    """Build the network, with weights drawn from the seed or taken from ``start``."""
     torch.manual_seed(job.settings.seed)
     network = card.build()
     check_task(card, network)
@@ -104,7 +104,7 @@ def _build_network(job: Job, card: WeightsCard, say: Callable[[str], None]) -> N
 
 
 def _build_loader(job: Job, part: Part, network: Network, fabric: Fabric) -> BatchLoader:
-    """Batches of this process."""
+    """Build the loader of this process's batches."""
     return BatchLoader(
         build_source(job.settings, job.store, part),
         network.plan,
@@ -116,7 +116,7 @@ def _build_loader(job: Job, part: Part, network: Network, fabric: Fabric) -> Bat
 
 
 def build_source(settings: Settings, store: Store, part: Part) -> SampleSource:
-    """The samples of ``part`` of the store, next to those of the settings' ``target`` if there is one."""
+    """Return the samples of ``part`` of the store, mixed with those of the settings' ``target`` if there is one."""
     if part.shapes is not None:
         augmentation = _augmentation(settings)
         shapes = (settings.points, settings.features, augmentation, part.shapes, settings.mix)
@@ -126,7 +126,7 @@ def build_source(settings: Settings, store: Store, part: Part) -> SampleSource:
         return source
     target = open_store(settings.target)
     check_same_classes(target, store)
-    # a loss is a sum over labelled points: of few labels each has to count for more
+    # the loss is a sum over labelled points: if there are few labels, each has to count for more
     weight = settings.target_weight / labelled_share(target)
     share = settings.target_share
     return MixedSources(
@@ -138,7 +138,7 @@ def build_source(settings: Settings, store: Store, part: Part) -> SampleSource:
 
 
 def check_same_classes(store: Store, other: Store) -> None:
-    """Refuse two stores whose classes are not the same in the same order."""
+    """Raise InputError unless two stores have the same classes in the same order."""
     expected, found = ([one.name for one in each.classes] for each in (other, store))
     if found != expected:
         raise InputError(
@@ -147,7 +147,7 @@ def check_same_classes(store: Store, other: Store) -> None:
 
 
 def labelled_share(store: Store) -> float:
-    """The share of the points of a store of scenes that have a label to learn."""
+    """Return the share of the points of a store of scenes that have a label to learn."""
     known = {one.value for one in store.classes} - set(store.manifest.ignored)
     entries = store.manifest.scenes
     labelled = sum(count for entry in entries for value, count in entry.labels.items() if value in known)
@@ -197,10 +197,10 @@ LOGITS = "head.logits."
 
 
 def start_from(network: Network, card: WeightsCard, name: str) -> str:
-    """Give ``network``, which ``card`` describes, the weights called ``name``; returns a line that says what was done.
+    """Load the weights called ``name`` into ``network``, which ``card`` describes; return a line that reports it.
 
-    Several names, with commas between them, give the mean of their weights. Everything must fit but the last layer:
-    where the classes are others, it stays as it was drawn.
+    Several names, separated by commas, give the mean of their weights. Everything but the last layer must fit: if the
+    classes differ, the last layer keeps its random weights.
     """
     names = [name] if Path(name).exists() else name.split(",")
     every = [load_trained(one) for one in names]
@@ -214,19 +214,19 @@ def start_from(network: Network, card: WeightsCard, name: str) -> str:
     states = []
     for one, trained in zip(names, every, strict=True):
         given = trained.network.state_dict() | ({} if same_classes else drawn)
-        load_tensors(Path(one), network, given)  # which refuses those of another network
+        load_tensors(Path(one), network, given)  # raises InputError for those of another network
         states.append(given)
     network.load_state_dict(mean_of_weights(states))
     frame = every[0].card.frame
-    frames = "" if frame == card.frame else f", which saw blocks in the frame of the {frame}"
+    frames = "" if frame == card.frame else f", which was trained on blocks in the frame of the {frame}"
     source = name if len(names) == 1 else f"the mean of {', '.join(names)}"
     return f"started from {source}{frames}" + (
-        "" if same_classes else ", with a new last layer: the classes are others"
+        "" if same_classes else ", with a new last layer: the classes are different"
     )
 
 
 def mean_of_weights(states: Sequence[Mapping[str, Tensor]]) -> dict[str, Tensor]:
-    """The mean of each floating tensor, taken in double precision; counters are those of the last."""
+    """Return the mean of each floating-point tensor, computed in double precision; counters are those of the last."""
     return {
         key: torch.stack([state[key].double() for state in states]).mean(dim=0).to(tensor.dtype)
         if tensor.is_floating_point()

@@ -1,4 +1,4 @@
-"""Validation during training: the weights as they would be kept, scored by the code and protocol of ``evaluate``."""
+"""Validation during training: the weights that would be kept, scored by the code and protocol of ``evaluate``."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from point2node.weights.cards import WeightsCard
 
 
 def validate(network: Network, card: WeightsCard, store: Store, part: Part, keeper: Keeper, fabric: Fabric) -> Scores:
-    """The scores on ``part``; several processes share its scenes."""
+    """Return the scores on ``part``; several processes share its scenes."""
     protocol = protocol_of(card, store, part)
     with applied(network, _kept_by_the_first(fabric, keeper)):
         share = (fabric.global_rank, fabric.world_size)
@@ -30,18 +30,18 @@ def validate(network: Network, card: WeightsCard, store: Store, part: Part, keep
 
 
 def is_better(card: WeightsCard, scores: Scores, best: float | None) -> bool:
-    """Whether scores beat the best so far; a score that is not a number chooses nothing."""
+    """Return whether the scores beat the best so far; NaN never does."""
     value = chosen_score(card, scores)
     return math.isfinite(value) and (best is None or value > best)
 
 
 def chosen_score(card: WeightsCard, scores: Scores) -> float:
-    """What the best weights are chosen by."""
+    """Return the score by which the best weights are chosen."""
     return scores.oa if card.task == "classification" else scores.miou
 
 
 def _kept_by_the_first(fabric: Fabric, keeper: Keeper) -> dict[str, Tensor]:
-    """The weights that would be written: batch norms that are not synchronised differ between processes."""
+    """Return the weights that would be written, those of the first process: unsynchronised batch norms differ."""
     kept = {name: tensor.detach().clone() for name, tensor in keeper.kept.items()}
     if fabric.world_size > 1:
         for tensor in kept.values():
