@@ -76,7 +76,7 @@ def test_unlike_protocols_get_tables_of_their_own_and_a_first_line(runs):
     extra = write_evaluation(runs.parent / "votes.json", 0.7, protocol={"votes": 4})
     result = run(runs, extra)
     first = " ".join(result.stdout.split())
-    assert first.startswith("2 protocols, a table for each, not to be compared: they differ in votes (1; 4).")
+    assert first.startswith("2 protocols, each with its own table; do not compare them: they differ in votes (1; 4).")
     assert result.stdout.count("Segmentation on rooms, test") == 2
 
 

@@ -38,7 +38,7 @@ def test_nine_rows_with_our_gain_and_the_papers_beside(tmp_path):
     assert not any(any(row) for row in best.values())
 
 
-def test_notes_tell_the_slips_and_the_difference_of_protocols(tmp_path):
+def test_notes_tell_the_erratums_and_the_difference_of_protocols(tmp_path):
     write_variants(tmp_path, {"baseline": (0.5,), "point2node": (0.6,)})
     (table,) = tables(tmp_path)
     assert any("57.91 − 56.70 = +1.21" in note for note in table.notes)

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from point2node.report.paper_numbers import AREA_5, MODELNET40, SIX_FOLD
 from point2node.report.protocols import (
+    compare_with_printed,
     conditions,
     describe,
+    describe_differences,
     describe_printed,
     group_by_protocol,
-    tell_against_printed,
-    tell_differences,
 )
 from point2node.report.results import EvaluationFile, Result
 from tests.report.runs import PROTOCOL, evaluation
@@ -52,7 +52,7 @@ OTHERS = {
 def test_every_key_of_the_protocol_tells_results_apart(key):
     groups = group_by_protocol([result(), result({key: OTHERS[key]}), result()])
     assert [len(group) for group in groups] == [2, 1]
-    assert f"they differ in {key} (" in tell_differences(groups)
+    assert f"they differ in {key} (" in describe_differences(groups)
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=9), st.integers() | st.text(max_size=9), max_size=3))
@@ -65,15 +65,15 @@ def test_scenes_units_and_classes_tell_results_apart():
     others = [result(scenes=3), result(units=7), result(iou={"floor": 0.5})]
     groups = group_by_protocol([result(), *others])
     assert len(groups) == 4
-    assert tell_differences(groups) == (
-        "4 protocols, a table for each, not to be compared: they differ in scenes (12; 3), units (123,456; 7), "
+    assert describe_differences(groups) == (
+        "4 protocols, each with its own table; do not compare them: they differ in scenes (12; 3), units (123,456; 7), "
         "classes (3, from floor to chair; 1, from floor to floor)."
     )
 
 
 def test_one_protocol_has_nothing_to_tell():
-    assert tell_differences(group_by_protocol([result()])) == ""
-    assert tell_differences([]) == ""
+    assert describe_differences(group_by_protocol([result()])) == ""
+    assert describe_differences([]) == ""
 
 
 def test_a_protocol_in_words():
@@ -97,29 +97,29 @@ def test_where_shapes_have_their_points_from_is_told():
     ours = conditions(result({"sampling": sampling, "points": 1024, "votes": 10}).evaluation)
     assert "1,024 points a pass, 10 votes, decided by max_confidence, " in describe(ours)
     assert f"shapes from {sampling}" in describe(ours)
-    told = tell_against_printed(ours, MODELNET40.rows[0].protocol)
+    told = compare_with_printed(ours, MODELNET40.rows[0].protocol)
     assert f"sampling {sampling} vs not stated" in told
 
 
 def test_the_difference_to_the_paper_in_words():
     ours = conditions(result({"dataset": "s3dis", "split": "Area_5", "votes": 4}).evaluation)
-    told = tell_against_printed(ours, AREA_5).split("; ")
+    told = compare_with_printed(ours, AREA_5).split("; ")
     assert "votes 4 vs not stated" in told
     assert not any(one.startswith(("unit", "dataset", "split", "data", "selection")) for one in told)
-    elsewhere = tell_against_printed(conditions(result().evaluation), AREA_5)
+    elsewhere = compare_with_printed(conditions(result().evaluation), AREA_5)
     assert "dataset rooms vs s3dis; split test vs Area_5" in elsewhere
 
 
 def test_the_pooled_folds_have_no_selection_of_their_own():
     pooled = conditions(result({"dataset": "s3dis", "split": "6-fold", "selection": ""}, folds=[1] * 6).evaluation)
     assert "selection" not in describe(pooled)
-    assert "selection" not in tell_against_printed(pooled, SIX_FOLD)
+    assert "selection" not in compare_with_printed(pooled, SIX_FOLD)
 
 
 def test_missing_folds_and_shapes_are_differences():
     pooled = conditions(result({"dataset": "s3dis", "split": "6-fold"}, folds=[1, 2, 3]).evaluation)
-    assert "folds 3 vs 6" in tell_against_printed(pooled, SIX_FOLD)
+    assert "folds 3 vs 6" in compare_with_printed(pooled, SIX_FOLD)
     shapes = conditions(result({"points": 1024}, units=10).evaluation)
-    told = tell_against_printed(shapes, MODELNET40.rows[0].protocol)
+    told = compare_with_printed(shapes, MODELNET40.rows[0].protocol)
     assert "units 10 vs 2,468" in told
     assert not any(one.startswith("points") for one in told.split("; "))

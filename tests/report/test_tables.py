@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from point2node.report.tables import Summary, best_places, difference, summarise
+from point2node.report.tables import Summary, best_indices, difference, summarise
 
 percentages = st.floats(0, 100)
 
@@ -57,15 +57,15 @@ def test_a_difference_against_itself_is_nothing(scores):
 
 
 def test_the_best_leaves_nan_out_and_shares_the_place_of_what_looks_alike():
-    assert best_places([1.0, math.nan, 3.0, None]) == {2}
-    assert best_places([3.001, 2.0, 3.004]) == {0, 2}
-    assert best_places([3.0, None]) == frozenset()
-    assert best_places([]) == frozenset()
+    assert best_indices([1.0, math.nan, 3.0, None]) == {2}
+    assert best_indices([3.001, 2.0, 3.004]) == {0, 2}
+    assert best_indices([3.0, None]) == frozenset()
+    assert best_indices([]) == frozenset()
 
 
 @given(st.lists(st.none() | percentages | st.just(math.nan)))
 def test_nothing_shown_is_better_than_the_best(values):
-    places = best_places(values)
+    places = best_indices(values)
     measured = [value for value in values if value is not None and not math.isnan(value)]
     assert bool(places) == (len(measured) > 1)
     assert all(values[place] >= max(measured) - 0.01 for place in places)

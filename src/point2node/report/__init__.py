@@ -1,1 +1,1 @@
-"""What runs achieved: tables of results, the paper's numbers beside them, and the page that shows both."""
+"""Reports on runs: tables of results next to the paper's numbers, and the page that shows both."""

@@ -1,4 +1,4 @@
-"""The ablation: the paper's nine variants, what they gain here and there, and what the paper concludes from them."""
+"""The ablation: the paper's nine variants, their gains here and in the paper, and the paper's conclusions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from point2node.report.comparison import Entry, count_cell, recipe_of, score_cell, tell_apart
+from point2node.report.comparison import Entry, count_cell, distinguish_recipe, recipe_of, score_cell
 from point2node.report.paper_numbers import (
     ABLATION,
     ABLATION_NUMBER,
@@ -16,9 +16,9 @@ from point2node.report.paper_numbers import (
     COMPLEXITY_NUMBER,
     AblationRow,
     Claim,
-    slips_of,
+    errata_of,
 )
-from point2node.report.protocols import Conditions, conditions, describe, describe_printed, tell_against_printed
+from point2node.report.protocols import Conditions, compare_with_printed, conditions, describe, describe_printed
 from point2node.report.results import Result
 from point2node.report.tables import (
     NOT_MEASURED,
@@ -36,15 +36,15 @@ from point2node.report.tables import (
 
 @dataclass(frozen=True)
 class Ablation:
-    """Two variants or more that were trained by one recipe and scored under the same protocol."""
+    """Two or more variants that were trained with one recipe and scored under the same protocol."""
 
     results: tuple[Result, ...]
-    apart: tuple[str, ...]
-    """What sets the recipe apart from those of the other ablations, in words."""
+    distinction: tuple[str, ...]
+    """How the recipe differs from those of the other ablations, in words."""
 
     @property
     def conditions(self) -> Conditions:
-        """How the scores came about."""
+        """The conditions under which the scores were measured."""
         return conditions(self.results[0].evaluation)
 
     @property
@@ -54,17 +54,17 @@ class Ablation:
 
     @property
     def subject(self) -> str:
-        """What it was done on."""
-        return ", ".join((self.conditions["dataset"], self.conditions["split"], *self.apart))
+        """The data set, the split and how the recipe differs, for titles."""
+        return ", ".join((self.conditions["dataset"], self.conditions["split"], *self.distinction))
 
     def entries(self) -> dict[str, Entry]:
-        """Each variant's results over the seeds."""
+        """Return each variant's results over the seeds."""
         variants = dict.fromkeys(result.variant for result in self.results)
         return {name: Entry(name, tuple(one for one in self.results if one.variant == name)) for name in variants}
 
 
 def find_ablations(results: Sequence[Result]) -> list[Ablation]:
-    """An ablation for each recipe with two variants or more, from results had under the same protocol."""
+    """Return an ablation for each recipe with two or more variants, from results of the same protocol."""
     names = {row.variant for row in ABLATION}
     recipes: dict[str, list[Result]] = {}
     for result in results:
@@ -73,13 +73,13 @@ def find_ablations(results: Sequence[Result]) -> list[Ablation]:
     ablated = [chosen for chosen in recipes.values() if len({result.variant for result in chosen}) > 1]
     others = [recipe_of(chosen[0]) for chosen in ablated]
     return [
-        Ablation(tuple(chosen), tuple(tell_apart(recipe, others)))
+        Ablation(tuple(chosen), tuple(distinguish_recipe(recipe, others)))
         for chosen, recipe in zip(ablated, others, strict=True)
     ]
 
 
 def tabulate_variants(ablation: Ablation) -> Table:
-    """The paper's nine rows: what each gains here and what it gains there."""
+    """Return the table of the paper's nine variants, with their gains here and in the paper."""
     given, metric, entries = ablation.conditions, ablation.metric, ablation.entries()
     rows = mark_best(tuple(_row(row, entries, metric) for row in ABLATION))
     protocol = describe(given)
@@ -87,21 +87,21 @@ def tabulate_variants(ablation: Ablation) -> Table:
         title=f"Ablation on {ablation.subject}",
         protocol=protocol,
         columns=("variant", f"{metric} here", "Δ here", "Δ, paper", "mIoU, paper", "seeds", "parameters"),
-        sections=(Section("measured here, published beside", protocol, rows),),
+        sections=(Section("measured here, next to the published figures", protocol, rows),),
         notes=(
             "Scores in per cent, Δ in percentage points against the baseline; over several seeds, mean ± sample "
-            "standard deviation, and Δ likewise, pair by pair, over the seeds that both have.",
+            "standard deviation. Δ is paired by seed, over the seeds that both have.",
             f"Paper: published (paper, Table {ABLATION_NUMBER}), printed under {describe_printed(AREA_5)}. "
-            f"Ours vs printed: {tell_against_printed(given, AREA_5)}.",
+            f"Ours vs printed: {compare_with_printed(given, AREA_5)}.",
             *([] if metric == "mIoU" else ["The paper's figures are mIoU, ours OA: only their signs compare."]),
-            _told_sizes(),
-            *slips_of(ABLATION_NUMBER, COMPLEXITY_NUMBER),
+            _note_on_sizes(),
+            *errata_of(ABLATION_NUMBER, COMPLEXITY_NUMBER),
         ),
     )
 
 
 def _row(published: AblationRow, entries: dict[str, Entry], metric: str) -> Row:
-    """One variant: measured, or said not to be, and as printed."""
+    """Return the row of one variant: measured, or marked as not measured, and as printed."""
     printed = (Summary(published.delta), Summary(published.miou))
     there = (Cell(printed[0].words("+"), printed[0]), Cell(printed[1].words(), printed[1]))
     entry = entries.get(published.variant)
@@ -123,7 +123,7 @@ def _gain(entry: Entry, baseline: Entry | None, metric: str) -> Cell:
     return Cell(gain.words("+"), gain)
 
 
-def _told_sizes() -> str:
+def _note_on_sizes() -> str:
     small, large = COMPLEXITY
     return (
         f"The paper's sizes (Table {COMPLEXITY_NUMBER}, M: 2^20): baseline {small.size:.2f}M, "
@@ -136,7 +136,7 @@ FEWEST_SEEDS = 3
 
 
 def judge_claims(ablation: Ablation) -> Table:
-    """Each claim with its difference here, over the seeds that all its variants have, and in the paper."""
+    """Return the table of claims, with their differences here (over the seeds all variants have) and in the paper."""
     entries, metric = ablation.entries(), ablation.metric
     protocol = describe(ablation.conditions)
     rows = tuple(_claim_row(claim, entries, metric) for claim in CLAIMS)
@@ -144,18 +144,18 @@ def judge_claims(ablation: Ablation) -> Table:
         title=f"The paper's claims on {ablation.subject}",
         protocol=protocol,
         columns=("claim", "here", f"Δ {metric} here", "seeds in favour", "Δ mIoU, paper"),
-        sections=(Section("measured here, published beside", protocol, rows),),
+        sections=(Section("measured here, next to the published figures", protocol, rows),),
         notes=(
-            "Δ in percentage points, seed by seed; over several, mean ± sample standard deviation.",
-            f"With {FEWEST_SEEDS} seeds or more a claim holds where every seed is in favour, and fails where none is. "
-            f"Of {FEWEST_SEEDS} seeds chance alone is in favour once in {2**FEWEST_SEEDS}.",
-            f"Paper: from the mIoU of its Table {ABLATION_NUMBER}; how many trainings are behind it is not stated.",
+            "Δ in percentage points, paired by seed; over several seeds, mean ± sample standard deviation.",
+            f"With {FEWEST_SEEDS} or more seeds, a claim holds if every seed is in favour, and fails if none is. "
+            f"By chance alone, all of {FEWEST_SEEDS} seeds are in favour once in {2**FEWEST_SEEDS}.",
+            f"Paper: from the mIoU of its Table {ABLATION_NUMBER}; it does not state the number of training runs.",
         ),
     )
 
 
 def judge(in_favour: int, seeds: int) -> str:
-    """In a word what is known of a claim."""
+    """Return whether a claim holds, fails or is undecided."""
     if seeds < FEWEST_SEEDS or 0 < in_favour < seeds:
         return UNDECIDED
     return HOLDS if in_favour else FAILS
@@ -178,7 +178,7 @@ def _claim_row(claim: Claim, entries: Mapping[str, Entry], metric: str) -> Row:
 
 
 def _by_seed(claim: Claim, entries: Mapping[str, Entry], metric: str) -> dict[int | None, float]:
-    """What the claim says to be positive, for each seed that all its variants were trained with."""
+    """Return the difference that the claim says is positive, for each seed that all its variants have."""
     named = {*claim.more, *claim.less}
     scores = {name: entries[name].by_seed(metric) for name in named if name in entries}
     if len(scores) < len(named):

@@ -1,4 +1,4 @@
-"""The table of methods: one row for each network over its seeds, and the paper's rows where a table of it fits."""
+"""The table of methods: one row for each network over its seeds, and the rows of the paper's table if one fits."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from point2node.report.paper_numbers import (
     PrintedProtocol,
     PublishedScore,
     PublishedTable,
-    slips_of,
+    errata_of,
 )
-from point2node.report.protocols import Conditions, conditions, describe, describe_printed, tell_against_printed
+from point2node.report.protocols import Conditions, compare_with_printed, conditions, describe, describe_printed
 from point2node.report.results import FACTS, OVERALL, Result
 from point2node.report.tables import (
     NO_SCORE,
@@ -46,7 +46,7 @@ class Entry:
 
     @property
     def first(self) -> Result:
-        """Any of them: apart from the seed they are alike."""
+        """The first result; the others differ only in the seed."""
         return self.results[0]
 
     @property
@@ -55,11 +55,11 @@ class Entry:
         return tuple(result.name for result in self.results)
 
     def summary(self, heading: str) -> Summary | None:
-        """A score over the seeds."""
+        """Return a score over the seeds; None if it was not measured."""
         return summarise([result.scores().get(heading) for result in self.results])
 
     def by_seed(self, heading: str) -> dict[int | None, float]:
-        """A score for each seed; of a seed that was run twice, the mean."""
+        """Return a score for each seed; for a seed that was run several times, the mean."""
         scores: dict[int | None, list[float | None]] = {}
         for result in self.results:
             scores.setdefault(result.evaluation.seed, []).append(result.scores().get(heading))
@@ -67,7 +67,7 @@ class Entry:
         return {seed: mean.mean for seed, mean in means.items() if mean is not None}
 
     def steps(self) -> str:
-        """How long they were trained, in words."""
+        """Return the number of training steps, in words."""
         runs = [result.run for result in self.results if result.run is not None]
         known = sorted({run.steps for run in runs if run.steps is not None})
         words = [f"{known[0]:,}" if len(known) == 1 else f"{known[0]:,} to {known[-1]:,}"] if known else []
@@ -76,56 +76,56 @@ class Entry:
         return ", ".join(words) or "–"
 
     def repeated_seeds(self) -> tuple[int, ...]:
-        """Seeds that more than one of the results has."""
+        """Return the seeds that more than one result has."""
         counts = Counter(result.evaluation.seed for result in self.results)
         return tuple(seed for seed, count in counts.items() if seed is not None and count > 1)
 
 
 def merge_seeds(results: Sequence[Result]) -> list[Entry]:
-    """One entry for each network and recipe, in order of appearance."""
+    """Return one entry for each network and recipe, in order of appearance."""
     groups: dict[str, list[Result]] = {}
     for result in results:
         identity = (name_network(result), result.parameters, recipe_of(result))
         groups.setdefault(json.dumps(identity, sort_keys=True), []).append(result)
     recipes = [recipe_of(result) for result in results]
     return [
-        Entry(", ".join((name_network(group[0]), *tell_apart(recipe_of(group[0]), recipes))), tuple(group))
+        Entry(", ".join((name_network(group[0]), *distinguish_recipe(recipe_of(group[0]), recipes))), tuple(group))
         for group in groups.values()
     ]
 
 
 def name_network(result: Result) -> str:
-    """Point2Node and its variants as the paper calls them, others by their own name."""
+    """Return the paper's name for Point2Node and its variants, and the own name of other networks."""
     file = result.evaluation
     if result.is_point2node:
         return PRINTED_NAMES.get(result.variant, result.variant)
     return file.model if file.variant in (None, file.model) else f"{file.model} {file.variant}"
 
 
-def tell_apart(own: Recipe, others: Sequence[Recipe]) -> list[str]:
-    """In words, what sets a recipe apart: its preset, and against others of that preset each setting that differs.
+def distinguish_recipe(own: Recipe, others: Sequence[Recipe]) -> list[str]:
+    """Describe how a recipe differs from others: its preset, and each setting that differs for the same preset.
 
-    An evaluation by itself knows none of its settings, and an older run not all: what is not known is no difference.
+    A lone evaluation file has no settings and an older run may lack some: a missing setting is not a difference.
     """
-    told = [f"preset {own['preset']}"] if any(other["preset"] != own["preset"] for other in others) else []
+    words = [f"preset {own['preset']}"] if any(other["preset"] != own["preset"] for other in others) else []
     alike = [other for other in others if other["preset"] == own["preset"]]
     for key, value in own.items():
         if any(other.get(key, value) != value for other in alike):
-            told.append(f"{key} {value}")
+            words.append(f"{key} {value}")
     if any(set(other) - set(own) for other in alike):
-        told.append("settings not all known")
-    return told
+        words.append("settings not all known")
+    return words
 
 
 def recipe_of(result: Result) -> Recipe:
-    """How the network of a result was trained, apart from its seed and which network it is."""
+    """Return the recipe of a result: how it was trained, without the seed and the network."""
     settings = {} if result.run is None else result.run.settings
     chosen = {key: value for key, value in settings.items() if key not in ("model", "variant")}
     return {"preset": result.evaluation.preset, "weights": result.evaluation.weights, **chosen}
 
 
 def compare(results: Sequence[Result]) -> Table:
-    """The table of results measured with the same protocol."""
+    """Return the table of results measured with the same protocol."""
     given = conditions(results[0].evaluation)
     entries = sorted(merge_seeds(results), key=_paper_order)
     scores = tuple(dict.fromkeys(heading for result in results for heading in result.scores()))
@@ -148,13 +148,13 @@ def compare(results: Sequence[Result]) -> Table:
 
 
 def find_published(given: Conditions) -> PublishedTable | None:
-    """The paper's table for this data, if it has one."""
+    """Return the paper's table for this data; None if it has none."""
     dataset, split, classes = given["dataset"], given["split"], len(given["classes"])
     return next((table for table in PUBLISHED if table.fits(dataset, split, classes)), None)
 
 
 def score_cell(summary: Summary | None, seeds: int) -> Cell:
-    """A score over seeds; if some of them have none, with how many have."""
+    """Return the cell of a score over seeds; if some seeds lack it, with the number that have it."""
     if summary is None:
         return Cell(NO_SCORE)
     fewer = f" (n = {summary.count})" if summary.count != seeds else ""
@@ -162,19 +162,19 @@ def score_cell(summary: Summary | None, seeds: int) -> Cell:
 
 
 def count_cell(count: int | None) -> Cell:
-    """A number of things, if it is known."""
+    """Return the cell of a count; a dash if it is not known."""
     return Cell(NOT_PRINTED if count is None else f"{count:,}")
 
 
 def _paper_order(entry: Entry) -> int:
-    """Other networks first, then the variants as in the paper, which ends with the whole Point2Node."""
+    """Return a sort key: other networks first, then the variants in the paper's order, Point2Node last."""
     variants = [row.variant for row in ABLATION]
     known = entry.first.is_point2node and entry.first.variant in variants
     return variants.index(entry.first.variant) if known else -1
 
 
 def _row(label: str, headings: Sequence[str], cells: Mapping[str, Cell], runs: tuple[str, ...] = ()) -> Row:
-    """A row with its cells in the order of the headings; what is not known has none."""
+    """Return a row with its cells in the order of the headings, and a dash where there is no cell."""
     return Row(label, tuple(cells.get(heading, Cell(NOT_PRINTED)) for heading in headings), runs)
 
 
@@ -186,7 +186,7 @@ def _measured_row(entry: Entry, headings: Sequence[str]) -> Row:
 
 
 def _published_sections(table: PublishedTable, headings: Sequence[str], given: Conditions) -> list[Section]:
-    """The table's rows, those of each protocol by themselves."""
+    """Return the table's rows in one section for each protocol."""
     groups: dict[PrintedProtocol, list[Row]] = {}
     for row in table.rows:
         cells = {heading: _published_cell(row.score(heading), table.decimals) for heading in headings}
@@ -196,8 +196,8 @@ def _published_sections(table: PublishedTable, headings: Sequence[str], given: C
     for printed, rows in groups.items():
         kind = "" if printed.input is None else f"; {printed.input}, {printed.points}"
         title = f"published (paper, Table {table.number}{kind})"
-        told = describe_printed(printed)
-        sections.append(Section(title, told, mark_best(tuple(rows)), tell_against_printed(given, printed)))
+        protocol = describe_printed(printed)
+        sections.append(Section(title, protocol, mark_best(tuple(rows)), compare_with_printed(given, printed)))
     return sections
 
 
@@ -206,7 +206,7 @@ def _published_cell(value: float | None, decimals: int) -> Cell:
 
 
 def _published_size(row: PublishedScore) -> Cell:
-    """The size that the paper prints for its own model, which is the one for S3DIS."""
+    """Return the size that the paper prints for its own model, the one for S3DIS."""
     sizes = {one.variant: one.size for one in COMPLEXITY}
     if row.protocol.dataset == "s3dis" and row.method == "Point2Node":
         return Cell(f"{sizes['point2node']:.2f}M")
@@ -221,7 +221,7 @@ def _notes(entries: Sequence[Entry], rows: Sequence[Row]) -> list[str]:
     if any(len(entry.results) > 1 for entry in entries):
         notes.append("Runs that differ only in their seed are one row: mean ± sample standard deviation.")
     if any(cell.text == NO_SCORE for row in rows for cell in row.cells):
-        notes.append(f"{NO_SCORE}: the class does not occur in what was scored; it counts in no mean.")
+        notes.append(f"{NO_SCORE}: the class does not occur in the scored data; it is left out of the means.")
     for entry in entries:
         twice = ", ".join(str(seed) for seed in entry.repeated_seeds())
         if twice:
@@ -234,8 +234,8 @@ def _published_notes(table: PublishedTable, sections: Sequence[Section]) -> list
         f"{section.title}: printed under {section.protocol}. Ours vs printed: {section.difference}."
         for section in sections[1:]
     ]
-    notes.append("The paper does not say under which protocols the other methods' numbers came about.")
+    notes.append("The paper does not state the protocols of the other methods' numbers.")
     notes.append(f"{NOT_PRINTED}: not printed, or not known.")
     if table.rows[0].protocol.dataset == "s3dis":
         notes.append(f"The paper's M are 2^20 parameters (Table {COMPLEXITY_NUMBER}).")
-    return [*notes, *slips_of(table.number)]
+    return [*notes, *errata_of(table.number)]

@@ -1,4 +1,4 @@
-"""Curves: a training as it learns, and how often a network is right when it is so sure."""
+"""Curves: the course of a training, and the accuracy of a network at each level of confidence."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SHAPES = {"accuracy": "training accuracy", "val_oa": "validation OA", "val_macc"
 
 
 def draw_curve(history: Path, picture: Path, title: str, figures: Mapping[str, str] = SCENES) -> None:
-    """Draw the history of a run as a PNG, with the scores that ``figures`` names: those of scenes, or of shapes."""
+    """Draw the history of a run as a PNG; ``figures`` names the scores: ``SCENES`` or ``SHAPES``."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -45,7 +45,7 @@ def _points(rows: list[dict[str, str]], column: str) -> tuple[list[int], list[fl
 
 
 def draw_reliability(result: dict[str, Any], picture: Path, title: str) -> None:
-    """Draw the result of ``calibrate`` as a PNG: a panel before, one after; wider dots stand for more units."""
+    """Draw the result of ``calibrate`` as a PNG with panels before and after; larger dots are bins of more units."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -57,13 +57,13 @@ def draw_reliability(result: dict[str, Any], picture: Path, title: str) -> None:
         confidence = [one["confidence"] for one in bins]
         accuracy = [one["accuracy"] for one in bins]
         largest = max(one["count"] for one in bins)
-        axes.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--", label="as sure as right")
+        axes.plot([0, 1], [0, 1], color="grey", linewidth=1, linestyle="--", label="perfectly calibrated")
         axes.plot(confidence, accuracy, color="tab:blue", linewidth=1)
         axes.scatter(confidence, accuracy, [10 + 190 * one["count"] / largest for one in bins], color="tab:blue")
         axes.set(xlim=(0, 1), ylim=(0, 1), xlabel="mean confidence of a bin", aspect="equal")
         axes.set_title(f"{when}: ECE {100 * result[when]['ece']:.2f} %")
         axes.grid(alpha=0.3)
-    figure.axes[0].set_ylabel(f"share of {unit}s labelled right")
+    figure.axes[0].set_ylabel(f"share of {unit}s labelled correctly")
     figure.axes[0].legend(loc="upper left")
     figure.suptitle(f"{title}: temperature {result['temperature']:.3f}")
     with replacing(picture) as stream:

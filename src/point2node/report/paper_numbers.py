@@ -11,7 +11,7 @@ from point2node.core.classes import S3DIS
 
 @dataclass(frozen=True)
 class PrintedProtocol:
-    """What the paper says of how its numbers came about; None: not stated. Names are those of our protocols."""
+    """The protocol of the paper's numbers as far as it states it, with our names; None: not stated."""
 
     task: str
     dataset: str
@@ -37,7 +37,7 @@ class PublishedScore:
     iou: Mapping[str, float | None] = field(default_factory=lambda: MappingProxyType({}))
 
     def score(self, column: str) -> float | None:
-        """The number under a heading: OA, mAcc, mIoU or a class."""
+        """Return the number under a heading: OA, mAcc, mIoU or a class."""
         return {"OA": self.oa, "mAcc": self.macc, "mIoU": self.miou, **self.iou}.get(column)
 
 
@@ -49,18 +49,18 @@ class PublishedTable:
     caption: str
     decimals: int
     classes: int | None
-    """How many classes the data must have, where its name leaves it open: ModelNet comes with 40 and with 10."""
+    """Number of classes the data must have, if its name leaves it open: ModelNet comes with 40 or 10."""
     rows: tuple[PublishedScore, ...]
 
     def fits(self, dataset: str, split: str, classes: int) -> bool:
-        """Whether results on this data may stand beside the table."""
+        """Return whether results on this data may be shown next to the table."""
         printed = self.rows[0].protocol
         return (dataset, split) == (printed.dataset, printed.split) and self.classes in (None, classes)
 
 
 @dataclass(frozen=True)
 class AblationRow:
-    """One variant of the network: its name here, its name there, its mIoU and Δ as printed."""
+    """One variant of the network: our name, the paper's name, and its mIoU and Δ as printed."""
 
     variant: str
     printed_name: str
@@ -70,7 +70,7 @@ class AblationRow:
 
 @dataclass(frozen=True)
 class Claim:
-    """What the paper concludes from its ablation: the variants of ``more`` together score above those of ``less``."""
+    """A conclusion of the paper's ablation: the scores of ``more`` have a larger sum than those of ``less``."""
 
     words: str
     more: tuple[str, ...]
@@ -94,7 +94,7 @@ VOXELS = PrintedProtocol("segmentation", "scannet", "test", unit="voxel (size no
 
 
 def _s3dis(protocol: PrintedProtocol, text: str) -> tuple[PublishedScore, ...]:
-    """Rows from lines of a method, OA, mAcc, mIoU and thirteen IoUs, in the order of the class list."""
+    """Parse rows from lines of a method, OA, mAcc, mIoU and thirteen IoUs in the order of the class list."""
     rows = []
     for line in text.strip().splitlines():
         method, *cells = line.split()
@@ -223,11 +223,11 @@ PUBLISHED = (S3DIS_SIX_FOLD, S3DIS_AREA_5, SCANNET, MODELNET40)
 
 
 @dataclass(frozen=True)
-class Slip:
-    """What is printed and what it should be, or why both cannot hold."""
+class Erratum:
+    """An error in the paper: what is printed, and what it should be or why it cannot hold."""
 
     tables: tuple[int, ...]
-    """The tables it touches; none: only the text."""
+    """The tables that it concerns; empty if it concerns only the text."""
     where: str
     printed: str
     explanation: str
@@ -236,35 +236,39 @@ class Slip:
         return f"{self.where}: the paper prints {self.printed}; {self.explanation}."
 
 
-SLIPS = (
-    Slip((3,), "Local only, Δ", "+1.23", "57.91 − 56.70 = +1.21"),
-    Slip((3,), "Sum of the three blocks' Δ in the text", "5.02", "0.75 + 1.21 + 3.04 = 5.00"),
-    Slip((4,), "Gain in mIoU", "+11.04 % in the table and +11.03 % in the text", "62.96 / 56.70 − 1 = +11.04 %"),
-    Slip((4,), "Growth in parameters", "+1.46 %", "it follows from the rounded sizes; exact counts give +1.438 %"),
-    Slip((3, 4), "Baseline's mIoU", "56.70", "PointCNN, which it is, has 57.26 in Table 2"),
-    Slip((1,), "beam", "SPGraph's 62.80 in bold", "PointCNN's 63.30 is the best"),
-    Slip((1,), "board", "nothing in bold", "PointWeb's 62.20 is the best"),
-    Slip((2,), "clutter", "Point2Node's 55.17 in bold", "PointCNN's 56.74 is the best"),
-    Slip(
+ERRATA = (
+    Erratum((3,), "Local only, Δ", "+1.23", "57.91 − 56.70 = +1.21"),
+    Erratum((3,), "Sum of the three blocks' Δ in the text", "5.02", "0.75 + 1.21 + 3.04 = 5.00"),
+    Erratum((4,), "Gain in mIoU", "+11.04 % in the table and +11.03 % in the text", "62.96 / 56.70 − 1 = +11.04 %"),
+    Erratum((4,), "Growth in parameters", "+1.46 %", "it follows from the rounded sizes; exact counts give +1.438 %"),
+    Erratum((3, 4), "Baseline's mIoU", "56.70", "PointCNN, which it is, has 57.26 in Table 2"),
+    Erratum((1,), "beam", "SPGraph's 62.80 in bold", "PointCNN's 63.30 is the best"),
+    Erratum((1,), "board", "nothing in bold", "PointWeb's 62.20 is the best"),
+    Erratum((2,), "clutter", "Point2Node's 55.17 in bold", "PointCNN's 56.74 is the best"),
+    Erratum(
         (1,),
         "Considerable gains in the text",
         "chair, table, board, ceiling, wall, column, bookcase",
         "another row is the best in chair, board, ceiling, bookcase",
     ),
-    Slip(
+    Erratum(
         (2,),
         "Considerable gains in the text",
         "chair, table, board, ceiling, wall, column, bookcase",
         "another row is the best in chair, table, board, column",
     ),
-    Slip((1,), "mIoU", "values up to 0.18 off the mean of the 13 IoUs", "PointNet's 47.80 stands for a mean of 47.62"),
-    Slip((2,), "mIoU", "values up to 0.01 off the mean of the 13 IoUs", "PointCNN's 57.26 stands for a mean of 57.27"),
-    Slip((1, 2), "Rooms of S3DIS", "271", "the public lists have 272"),
-    Slip((), "Lemma 2", "a sum of e^A_ij over n", "the summed index has to be that of A_in"),
-    Slip((), "Appendix B", "DKNN of the features", "the text says that neighbours are close in space"),
+    Erratum(
+        (1,), "mIoU", "values up to 0.18 off the mean of the 13 IoUs", "PointNet's 47.80 stands for a mean of 47.62"
+    ),
+    Erratum(
+        (2,), "mIoU", "values up to 0.01 off the mean of the 13 IoUs", "PointCNN's 57.26 stands for a mean of 57.27"
+    ),
+    Erratum((1, 2), "Rooms of S3DIS", "271", "the public lists have 272"),
+    Erratum((), "Lemma 2", "a sum of e^A_ij over n", "the summed index has to be that of A_in"),
+    Erratum((), "Appendix B", "DKNN of the features", "the text says that neighbours are close in space"),
 )
 
 
-def slips_of(*tables: int) -> tuple[str, ...]:
-    """The slips that touch any of these tables, in words."""
-    return tuple(str(slip) for slip in SLIPS if set(slip.tables) & set(tables))
+def errata_of(*tables: int) -> tuple[str, ...]:
+    """Return the errata that concern any of these tables, in words."""
+    return tuple(str(erratum) for erratum in ERRATA if set(erratum.tables) & set(tables))

@@ -1,4 +1,4 @@
-"""How results came about, in words; what does not compare is told apart here."""
+"""The conditions of results in words, and grouping results that may be compared."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from point2node.report.results import EvaluationFile, Result
 
 Conditions = Mapping[str, Any]
 
-LONGEST = 80  # characters of a value that no words are known for
-_TOLD_ELSEWHERE = {"task", "dataset", "split", "classes", "voxel"}  # the last is part of the unit
+LONGEST = 80  # characters of a value without an entry in _WORDS
+_STATED_ELSEWHERE = {"task", "dataset", "split", "classes", "voxel"}  # the last is part of the unit
 _NEVER_PRINTED = {"data", "selection", "classes", "scenes", "units", "voxel"}
 _CHECKSUMS = {"data", "selection"}
 _NOTHING: tuple[Any, ...] = (None, [], "")
 
 
 def conditions(evaluation: EvaluationFile) -> Conditions:
-    """Everything that must be the same for two results to stand side by side, in the order in which it is told."""
+    """Return everything that must be the same for two results to be compared, in the order of description."""
     found = evaluation.protocol.model_dump(mode="json")
     found |= {"scenes": evaluation.scenes, "units": evaluation.units}
     found |= {"classes": list(evaluation.iou or evaluation.accuracy)}
@@ -31,15 +31,15 @@ def conditions(evaluation: EvaluationFile) -> Conditions:
 
 
 def group_by_protocol(results: Sequence[Result]) -> list[list[Result]]:
-    """The results in groups of like conditions, in order of appearance."""
+    """Return the results in groups with the same conditions, in order of appearance."""
     groups: dict[str, list[Result]] = {}
     for result in results:
         groups.setdefault(json.dumps(conditions(result.evaluation), sort_keys=True), []).append(result)
     return list(groups.values())
 
 
-def tell_differences(groups: Sequence[Sequence[Result]]) -> str:
-    """One line on which conditions differ between groups; empty for a single group."""
+def describe_differences(groups: Sequence[Sequence[Result]]) -> str:
+    """Describe in one line the conditions that differ between groups; return "" for a single group."""
     if len(groups) < 2:
         return ""
     found = [conditions(group[0].evaluation) for group in groups]
@@ -48,38 +48,39 @@ def tell_differences(groups: Sequence[Sequence[Result]]) -> str:
         values = [one.get(key) for one in found]
         if any(value != values[0] for value in values):
             differing.append(f"{key} ({'; '.join(dict.fromkeys(_plain(key, value) for value in values))})")
-    return f"{len(groups)} protocols, a table for each, not to be compared: they differ in {', '.join(differing)}."
+    differences = ", ".join(differing)
+    return f"{len(groups)} protocols, each with its own table; do not compare them: they differ in {differences}."
 
 
 def describe(given: Conditions) -> str:
-    """The conditions in words, but for what the title and the headings say."""
-    stated = {key: value for key, value in given.items() if value not in _NOTHING and key not in _TOLD_ELSEWHERE}
+    """Describe the conditions in words, except those in the title and the headings."""
+    stated = {key: value for key, value in given.items() if value not in _NOTHING and key not in _STATED_ELSEWHERE}
     known = [words(stated[key]) for key, words in _WORDS.items() if key in stated]
     return ", ".join((*known, *(f"{key} {_plain(key, value)}" for key, value in stated.items() if key not in _WORDS)))
 
 
 def describe_printed(printed: PrintedProtocol) -> str:
-    """What the paper states, in words."""
+    """Describe in words what the paper states."""
     stated = {key: value for key, value in asdict(printed).items() if value is not None}
     return ", ".join((printed.dataset, printed.split, describe(stated)))
 
 
-def tell_against_printed(ours: Conditions, printed: PrintedProtocol) -> str:
-    """What is different from, or not stated in, the paper: ``votes 4 vs not stated``."""
+def compare_with_printed(ours: Conditions, printed: PrintedProtocol) -> str:
+    """List what differs from the paper, or is not stated there: ``votes 4 vs not stated``."""
     stated = asdict(printed)
-    told = []
+    differences = []
     for key in dict.fromkeys((*ours, *stated)):
         here, there = ours.get(key), stated.get(key)
         if there is None and (here in _NOTHING or key in _NEVER_PRINTED):
             continue
         if here != there and (key, here, there) != ("points", 1024, "1k"):  # the text says 1,024
             printed_value = "not stated" if there is None else _plain(key, there)
-            told.append(f"{key} {_plain(key, here)} vs {printed_value}")
-    return "; ".join(told) or "nothing that is stated differs"
+            differences.append(f"{key} {_plain(key, here)} vs {printed_value}")
+    return "; ".join(differences) or "nothing that is stated differs"
 
 
 def _plain(key: str, value: Any) -> str:
-    """One value, short."""
+    """Return a short text for one value."""
     if value in _NOTHING:
         return "none"
     if key in _CHECKSUMS:

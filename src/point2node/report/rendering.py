@@ -1,4 +1,4 @@
-"""A report to read: in Markdown, on the terminal, or as one page that needs nothing else."""
+"""A report to read: as Markdown, on the terminal, or as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from point2node.report.tables import Cell, Section, Table
 
 
 def to_markdown(report: Report) -> str:
-    """The whole report; the best of each column is bold."""
+    """Return the whole report as Markdown, with the best of each column in bold."""
     parts = ["# Results"]
     if report.lead:
         parts.append(_escape(report.lead))
@@ -29,7 +29,7 @@ def to_markdown(report: Report) -> str:
 
 
 def _markdown_table(table: Table) -> str:
-    """Rows say where they are from, if there are several sections."""
+    """Return one table; if there are several sections, a column names that of each row."""
     source = ("source",) if table.is_divided else ()
     lines = [
         _markdown_line(*(_escape(heading) for heading in (table.columns[0], *source, *table.columns[1:]))),
@@ -37,8 +37,8 @@ def _markdown_table(table: Table) -> str:
     ]
     for section in table.sections:
         for row in section.rows:
-            told = (_escape(row.label), *(_escape(section.title) for _ in source))
-            lines.append(_markdown_line(*told, *(_markdown_cell(cell) for cell in row.cells)))
+            labels = (_escape(row.label), *(_escape(section.title) for _ in source))
+            lines.append(_markdown_line(*labels, *(_markdown_cell(cell) for cell in row.cells)))
     notes = "\n".join(f"- {_escape(note)}" for note in table.notes)
     return "\n\n".join((f"## {_escape(table.title)}", _escape(table.protocol), "\n".join(lines), notes))
 
@@ -52,16 +52,16 @@ def _markdown_cell(cell: Cell) -> str:
 
 
 def _escape(text: str) -> str:
-    """Text that means itself: no markup, no new cell, no new line."""
+    """Escape text so that it contains no markup, no new cell and no new line."""
     return re.sub(r"([\\`*_\[\]<>|#~])", r"\\\1", " ".join(text.split()))
 
 
-BORDER = 3  # characters that a column takes beside its content
+BORDER = 3  # characters that a column takes in addition to its content
 LONGEST_LABEL = 28  # longer ones are wrapped
 
 
 def print_report(report: Report, console: Console) -> None:
-    """Print everything; names go through ``plain``, since anyone may have written them."""
+    """Print the whole report; names go through ``plain``, because the files may come from anyone."""
     if report.lead:
         console.print(Text(plain(report.lead)))
         console.print()
@@ -72,7 +72,7 @@ def print_report(report: Report, console: Console) -> None:
 
 
 def plain(text: str) -> str:
-    """The text in one line, without what a terminal would obey."""
+    """Return the text in one line, without control characters for the terminal."""
     return "".join(one if one.isprintable() else "�" for one in text)
 
 
@@ -81,46 +81,46 @@ def _print_table(table: Table, console: Console) -> None:
     console.print(Text(plain(table.protocol)))
     labels = (*(row.label for row in table.rows), *(section.title for section in table.sections if table.is_divided))
     label_width = min(LONGEST_LABEL, max(cell_len(plain(label)) for label in labels))
-    widths = [_width(table, place) for place in range(len(table.columns) - 1)]
-    for places in fit(widths, console.width - label_width - 2 * BORDER):
-        console.print(_draw_columns(table, label_width, places, widths))
+    widths = [_width(table, column) for column in range(len(table.columns) - 1)]
+    for columns in fit(widths, console.width - label_width - 2 * BORDER):
+        console.print(_draw_columns(table, label_width, columns, widths))
     for note in table.notes:
         console.print(Text(f"· {plain(note)}", style="dim"))
     console.print()
 
 
-def _width(table: Table, place: int) -> int:
-    """The widest cell of a column, or the longest word of its heading."""
-    words = plain(table.columns[place + 1]).split()
-    return max(cell_len(text) for text in (*words, *(plain(row.cells[place].text) for row in table.rows)))
+def _width(table: Table, column: int) -> int:
+    """Return the width of the widest cell of a column, or of the longest word of its heading."""
+    words = plain(table.columns[column + 1]).split()
+    return max(cell_len(text) for text in (*words, *(plain(row.cells[column].text) for row in table.rows)))
 
 
-def _draw_columns(table: Table, label_width: int, places: list[int], widths: list[int]) -> RichTable:
+def _draw_columns(table: Table, label_width: int, columns: list[int], widths: list[int]) -> RichTable:
     drawn = RichTable(box=box.SIMPLE_HEAD)
     drawn.add_column(table.columns[0], width=label_width)
-    for place in places:
-        heading = Text(plain(table.columns[place + 1]))
-        drawn.add_column(heading, justify="right", width=widths[place], vertical="bottom")
+    for column in columns:
+        heading = Text(plain(table.columns[column + 1]))
+        drawn.add_column(heading, justify="right", width=widths[column], vertical="bottom")
     for section in table.sections:
         if table.is_divided:
             drawn.add_row(Text(plain(section.title), style="italic"))
         for row in section.rows:
-            drawn.add_row(Text(plain(row.label)), *(_draw_cell(row.cells[place]) for place in places))
+            drawn.add_row(Text(plain(row.label)), *(_draw_cell(row.cells[column]) for column in columns))
         drawn.add_section()
     return drawn
 
 
 def fit(widths: list[int], room: int) -> list[list[int]]:
-    """The numbers of the columns in as many lots as the room asks for, at least one column to a lot."""
-    lots: list[list[int]] = []
+    """Split the column indices into groups that each fit into ``room`` characters, with at least one column each."""
+    groups: list[list[int]] = []
     left = 0
-    for place, width in enumerate(widths):
-        if not lots or width + BORDER > left:
-            lots.append([])
+    for column, width in enumerate(widths):
+        if not groups or width + BORDER > left:
+            groups.append([])
             left = room
-        lots[-1].append(place)
+        groups[-1].append(column)
         left -= width + BORDER
-    return lots
+    return groups
 
 
 def _draw_cell(cell: Cell) -> Text:
@@ -158,7 +158,7 @@ footer { margin-top: 3rem; }
 
 
 def to_page(report: Report) -> str:
-    """The whole report as HTML; every text is escaped, and the page may load nothing."""
+    """Return the whole report as HTML; every text is escaped, and the page may not load anything."""
     body = ["<h1>Results</h1>"]
     if report.lead:
         body.append(f'<p class="lead">{escape(report.lead)}</p>')
@@ -189,7 +189,7 @@ def _html_table(table: Table) -> str:
 
 
 def _html_section(section: Section, table: Table) -> str:
-    """Rows under a line that says where they are from, if there are several such sections."""
+    """Return the rows of a section, under a line with its title if there are several sections."""
     lines = []
     if table.is_divided:
         lines.append(

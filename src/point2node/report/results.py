@@ -1,4 +1,4 @@
-"""What runs left behind: finding run folders and evaluation files, which anyone may have written, and reading them."""
+"""The results of runs: finding and reading run folders and evaluation files, which may come from anyone."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ Count = Annotated[int, Field(ge=0)]
 OVERALL = ("OA", "mAcc", "mIoU")
 FACTS = ("seeds", "steps", "parameters")
 RESERVED = ("method", *OVERALL, *FACTS)
-"""Headings that a class of the same name must not take."""
+"""Headings that may not be used for a class of the same name."""
 
 
 class Lenient(BaseModel):
-    """What is known is checked; what is unknown is another command's."""
+    """A file whose known keys are checked; unknown keys belong to other commands and are ignored."""
 
     model_config = ConfigDict(extra="ignore", frozen=True, strict=True)
 
 
 class Protocol(BaseModel):
-    """How a result came about. Unknown keys are kept: results that differ in one must not be mixed."""
+    """The protocol of a result. Unknown keys are kept: results that differ in one must not be mixed."""
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
@@ -37,9 +37,9 @@ class Protocol(BaseModel):
     dataset: Name
     split: Name
     data: Name
-    """The manifest's checksum."""
+    """The checksum of the data's manifest."""
     unit: Name
-    """What is counted: point, shape, or voxel with its side."""
+    """What is counted: points, shapes, or voxels with their side."""
     points: Count | None = None
     votes: Count | None = None
     rule: Name | None = None
@@ -48,7 +48,7 @@ class Protocol(BaseModel):
 
 
 class EvaluationFile(Lenient):
-    """One evaluated split under one protocol. Scores are fractions; null: there is nothing to score."""
+    """The evaluation of one split under one protocol. Scores are fractions; null: there was nothing to score."""
 
     format: Literal[1]
     run: Name | None = None
@@ -82,14 +82,14 @@ class RunFile(Lenient):
 
 
 class SummaryFile(Lenient):
-    """The part of ``summary.json`` that a report needs; it is there once training has finished."""
+    """The part of ``summary.json`` that a report needs; the file exists once training has finished."""
 
     steps: Count
 
 
 @dataclass(frozen=True)
 class Run:
-    """A run folder: what it is, how long it was trained (None: not to the end) and with which settings."""
+    """A run folder: its card, the steps it was trained for (None: not finished) and its settings."""
 
     path: Path
     file: RunFile
@@ -99,7 +99,7 @@ class Run:
 
 @dataclass(frozen=True)
 class Result:
-    """One evaluation, with the run that it belongs to if that is at hand."""
+    """One evaluation, with the run that it belongs to if this was found."""
 
     path: Path
     evaluation: EvaluationFile
@@ -107,26 +107,26 @@ class Result:
 
     @property
     def name(self) -> str:
-        """The run's name, or else the file's."""
+        """The name of the run, or of the file if there is no run."""
         return self.evaluation.run or self.path.stem
 
     @property
     def parameters(self) -> int | None:
-        """How many parameters the model has, if that is known."""
+        """The number of parameters of the model; None if not known."""
         return self.run.file.parameters if self.run else self.evaluation.parameters
 
     @property
     def is_point2node(self) -> bool:
-        """Whether it is the paper's model, whole or ablated."""
+        """Whether it is the paper's model or one of its variants."""
         return self.evaluation.model == "point2node"
 
     @property
     def variant(self) -> str:
-        """The variant's name; a model without variants is its own."""
+        """The name of the variant, or of the model if it has no variants."""
         return self.evaluation.variant or self.evaluation.model
 
     def scores(self) -> dict[str, float | None]:
-        """Every score in per cent under its heading; classes that are not to be scored are left out."""
+        """Return every score in per cent by its heading, without the ignored classes."""
         file = self.evaluation
         found = {"OA": file.oa, "mAcc": file.macc}
         if file.protocol.task == "segmentation":
@@ -141,14 +141,14 @@ RUN, SUMMARY, SETTINGS, EVALUATIONS = "run.json", "summary.json", "settings.yaml
 
 @dataclass(frozen=True)
 class Found:
-    """Everything that the arguments named."""
+    """Everything found for the arguments."""
 
     results: tuple[Result, ...]
     not_evaluated: tuple[Path, ...]
 
 
 def find_results(arguments: Iterable[str]) -> Found:
-    """The results that the arguments name, each once and in their order, and the runs without any."""
+    """Find the results for the arguments, each once and in their order, and the runs without results."""
     results: dict[Path, Result] = {}
     bare: dict[Path, Path] = {}
     for argument in arguments:
@@ -167,7 +167,7 @@ def find_results(arguments: Iterable[str]) -> Found:
 
 
 def read_run(folder: Path) -> Run:
-    """A run folder's own account of itself."""
+    """Read the files of a run folder that a report needs."""
     file = read_json(folder / RUN, RunFile, "a run of format 1")
     summary = folder / SUMMARY
     steps = read_json(summary, SummaryFile, "the summary of a run").steps if summary.exists() else None
@@ -175,7 +175,7 @@ def read_run(folder: Path) -> Run:
 
 
 def _settings(path: Path) -> dict[str, Any]:
-    """What tells one run from another apart from its seed; nothing if the folder does not say."""
+    """Read the settings that distinguish runs, without the seed; empty if the folder has none."""
     if not path.exists():
         return {}
     values = read_settings(path).model_dump(mode="json")
@@ -183,7 +183,7 @@ def _settings(path: Path) -> dict[str, Any]:
 
 
 def _expand(argument: str) -> list[Path]:
-    """The paths that an argument stands for; shells that leave patterns alone are made up for."""
+    """Return the paths of an argument; patterns are expanded, because not every shell does it."""
     path = Path(argument)
     found = [path] if path.exists() else sorted(Path(path.anchor).glob(str(path.relative_to(path.anchor))))
     if not found:
@@ -192,7 +192,7 @@ def _expand(argument: str) -> list[Path]:
 
 
 def _run_folders(folder: Path) -> list[Path]:
-    """The folder itself if it is a run, or the runs one level below it."""
+    """Return the folder itself if it is a run, otherwise the runs one level below it."""
     if (folder / RUN).is_file():
         return [folder]
     below = sorted(file.parent for file in folder.glob(f"*/{RUN}"))
@@ -201,13 +201,13 @@ def _run_folders(folder: Path) -> list[Path]:
             folder,
             expected=f"a run folder, which holds {RUN}, or a folder of run folders",
             found="neither",
-            remedy="Give the folder that 'point2node train' made.",
+            remedy="Give the folder that 'point2node train' created.",
         )
     return below
 
 
 def _read_evaluation(path: Path) -> Result:
-    """An evaluation file given by itself; where it stands in a run folder, the run is read too."""
+    """Read an evaluation file; if it is in a run folder, the run is read too."""
     if path.suffix.lower() != ".json":
         kind = f"a {path.suffix} file" if path.suffix else "a file without a suffix"
         raise InputError(path, expected="a run folder or an evaluation JSON", found=kind)

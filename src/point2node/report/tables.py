@@ -1,4 +1,4 @@
-"""A table of results before anything is known of how it will be shown: mean ± standard deviation, the best marked."""
+"""Tables of results, independent of how they are shown: mean ± standard deviation, with the best marked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ NO_SCORE = "n/a"
 
 @dataclass(frozen=True)
 class Cell:
-    """What is shown, the number behind it if there is one, and whether it is the best of its column."""
+    """The text of a cell, the number behind it if there is one, and whether it is the best of its column."""
 
     text: str
     summary: Summary | None = None
@@ -23,7 +23,7 @@ class Cell:
 
     @property
     def is_number(self) -> bool:
-        """Words such as "not measured" are shown more quietly than numbers."""
+        """Whether it is a number; words such as "not measured" are shown less prominently."""
         return self.text not in (NOT_MEASURED, NOT_PRINTED, NO_SCORE)
 
 
@@ -38,18 +38,18 @@ class Row:
 
 @dataclass(frozen=True)
 class Section:
-    """Rows that came about in the same way; the best of a column is that of its section."""
+    """Rows of the same origin; the best of a column is marked within each section."""
 
     title: str
     protocol: str
     rows: tuple[Row, ...]
     difference: str = ""
-    """What sets published rows apart from those measured here."""
+    """How the protocol of published rows differs from the one used here."""
 
 
 @dataclass(frozen=True)
 class Table:
-    """A title with its protocol, headings, sections of rows, and what has to be known to read them."""
+    """A title with its protocol, headings, sections of rows, and notes for the reader."""
 
     title: str
     protocol: str
@@ -65,11 +65,11 @@ class Table:
 
     @property
     def is_divided(self) -> bool:
-        """Whether sections need their titles to be told apart."""
+        """Whether there are several sections, whose titles have to be shown."""
         return len(self.sections) > 1
 
     def as_dict(self) -> dict[str, Any]:
-        """The table as JSON has it; scores are percentages."""
+        """Return the table as JSON values; scores are percentages."""
         return {
             "title": self.title,
             "protocol": self.protocol,
@@ -80,13 +80,13 @@ class Table:
 
 
 def mark_best(rows: tuple[Row, ...]) -> tuple[Row, ...]:
-    """The same rows, with the best number of each column marked."""
+    """Return the rows with the best number of each column marked."""
     best = [
-        best_places([None if cell.summary is None else cell.summary.mean for cell in column])
+        best_indices([None if cell.summary is None else cell.summary.mean for cell in column])
         for column in zip(*(row.cells for row in rows), strict=True)
     ]
     return tuple(
-        replace(row, cells=tuple(replace(cell, best=number in best[place]) for place, cell in enumerate(row.cells)))
+        replace(row, cells=tuple(replace(cell, best=number in best[column]) for column, cell in enumerate(row.cells)))
         for number, row in enumerate(rows)
     )
 
@@ -127,13 +127,13 @@ class Summary:
     count: int | None = None
 
     def words(self, sign: str = "") -> str:
-        """``62.96 ± 0.40``; with sign "+", as a difference."""
+        """Return ``62.96 ± 0.40``; with sign "+", positive numbers get a plus sign."""
         mean = f"{self.mean:{sign}.{DECIMALS}f}".replace("-", "−")
         return mean if self.deviation is None else f"{mean} ± {self.deviation:.{DECIMALS}f}"
 
 
 def summarise(values: Sequence[float | None]) -> Summary | None:
-    """Mean and deviation of what was measured; None and NaN are left out, and nothing measured gives None."""
+    """Return mean and deviation, leaving out None and NaN; None if nothing was measured."""
     measured = [value for value in values if value is not None and not math.isnan(value)]
     if not measured:
         return None
@@ -141,21 +141,21 @@ def summarise(values: Sequence[float | None]) -> Summary | None:
 
 
 def difference(of: Mapping[int | None, float], against: Mapping[int | None, float]) -> Summary:
-    """The mean over the seeds that both have, pair by pair, with its deviation; without such, that of the two means."""
+    """Return the paired difference over the seeds that both have; without common seeds, that of the two means."""
     pairs = summarise([of[seed] - against[seed] for seed in of if seed in against and seed is not None])
     if pairs is not None:
         return pairs
     return Summary(fmean(of.values()) - fmean(against.values()), None, min(len(of), len(against)))
 
 
-def best_places(values: Sequence[float | None]) -> frozenset[int]:
-    """Where the largest value stands, to the decimals shown; nowhere if fewer than two can be compared."""
+def best_indices(values: Sequence[float | None]) -> frozenset[int]:
+    """Return the indices of the largest value, to the decimals shown; none if fewer than two can be compared."""
     shown = {
-        place: round(value, DECIMALS)
-        for place, value in enumerate(values)
+        index: round(value, DECIMALS)
+        for index, value in enumerate(values)
         if value is not None and not math.isnan(value)
     }
     if len(shown) < 2:
         return frozenset()
     largest = max(shown.values())
-    return frozenset(place for place, value in shown.items() if value == largest)
+    return frozenset(index for index, value in shown.items() if value == largest)
