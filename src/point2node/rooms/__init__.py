@@ -1,4 +1,4 @@
-"""Generated indoor scenes, as a scanner sees them."""
+"""Generated indoor scenes as a scanner would record them."""
 
 from point2node.rooms.generator import RoomDescription, describe_room, generate_room
 from point2node.rooms.settings import RoomSettings

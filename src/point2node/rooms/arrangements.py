@@ -1,4 +1,4 @@
-"""Groups of furniture as people arrange them: a desk with its chair and clutter, a table with chairs around it."""
+"""Groups of furniture: a desk with its chair and clutter, a table with chairs around it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from point2node.rooms.surfaces import Floats
 
 
 def work_place(room: Room) -> bool:
-    """A desk at a wall, or in the room, with its chair and what lies on it; false if there was no space."""
+    """Put a desk at a wall or in the room, with a chair and things on it; return False if there was no space."""
     desk = room.pick("desk")
     place = room.stand_at_wall(desk, front=0.75) if room.rng.uniform() < 0.8 else None
     place = place or room.stand_somewhere(desk, aligned=True)
@@ -24,7 +24,7 @@ def work_place(room: Room) -> bool:
 
 
 def equip_desk(room: Room, desk: Piece, place: Place) -> None:
-    """A chair before the desk, screen and keyboard on it, clutter around them."""
+    """Put a chair in front of the desk, and a screen, a keyboard and clutter on it."""
     rng, top = room.rng, desk.tops[0]
     middle = rng.normal(0, 0.1)
     if len(desk.tops) > 1:  # away from the return of an L-shaped desk
@@ -45,13 +45,13 @@ def equip_desk(room: Room, desk: Piece, place: Place) -> None:
             used.append(np.array([*front, 0.25]))
     for _ in range(rng.integers(3, 18)):
         room.put_on(desk, place, room.pick("desk_item"), used)
-    if rng.uniform() < 0.4:  # under the desk, beside the knees
+    if rng.uniform() < 0.4:  # under the desk, next to the knees
         side = top.low[0] + 0.25 if middle > 0 else top.high[0] - 0.25
         room.set_on(place, room.pick("under_desk"), np.array([side, top.high[1] - 0.3]), 0.0)
 
 
 def worktop_along_wall(room: Room) -> bool:
-    """A worktop as long as most of a wall, covered with things, with chairs before and computers below it."""
+    """Put a worktop along most of a wall, with things on it, chairs in front of it and computers below."""
     rng, wall = room.rng, room.random_wall()
     for share in (0.9, 0.65, 0.45):
         desk = room.pick("row_desk", width=max(1.2, share * wall.length - 0.3), depth=rng.uniform(0.5, 0.8))
@@ -75,7 +75,7 @@ def worktop_along_wall(room: Room) -> bool:
 
 
 def table_with_chairs(room: Room, table: Piece, chairs: str, *, ends: bool = False, gap: float = 0.7) -> bool:
-    """A table in the room with chairs around it and clutter on it; false if there was no space."""
+    """Put a table in the room, with chairs around it and clutter on it; return False if there was no space."""
     size = table.size
     cells = room.plan.free_cells()
     for x, y in cells[room.rng.integers(len(cells), size=20)] if len(cells) else ():
@@ -92,7 +92,7 @@ def table_with_chairs(room: Room, table: Piece, chairs: str, *, ends: bool = Fal
 
 
 def seat_around(room: Room, table: Piece, place: Place, chairs: str, *, ends: bool, sides: int = 2) -> None:
-    """Chairs of one style along one or both long sides of a table, at its ends too if asked."""
+    """Put chairs of one style along one or both long sides of a table, and with ``ends`` at its ends as well."""
     rng, (low, high) = room.rng, table.extent
     chair = room.pick(chairs)
     seats = max(1, int((high[0] - low[0]) / (chair.size[0] + rng.uniform(0.08, 0.3))))
@@ -107,7 +107,7 @@ def seat_around(room: Room, table: Piece, place: Place, chairs: str, *, ends: bo
 
 
 def shelves(room: Room, purpose: str, count: int) -> None:
-    """Bookcases along the walls, with things on those one can reach."""
+    """Put bookcases along the walls, with things on the low ones."""
     for _ in range(count):
         case = room.pick(purpose)
         place = room.stand_at_wall(case, front=0.4)
@@ -116,15 +116,16 @@ def shelves(room: Room, purpose: str, count: int) -> None:
 
 
 def lay_things(room: Room, host: Piece, place: Place, purpose: str, count: int) -> None:
-    """Things of a purpose on the tops of a piece that stands at a place."""
+    """Put things for a purpose on the tops of a piece at ``place``."""
     used: list[Floats] = []
     for _ in range(count):
         room.put_on(host, place, room.pick(purpose), used)
 
 
 def seating_group(room: Room) -> bool:
-    """A sofa at a wall or in the room, mostly with a low table before it or one at its side; false if there was no
-    space.
+    """Put a sofa at a wall or in the room, mostly with a low table in front of it or a table at its side.
+
+    Returns False if there was no space.
     """
     sofa = room.pick("sofa")
     place = room.stand_at_wall(sofa, front=0.5) if room.rng.uniform() < 0.75 else None
@@ -146,14 +147,14 @@ def seating_group(room: Room) -> bool:
 
 
 def maybe_board(room: Room, probability: float) -> None:
-    """A board on a wall; where none fits, one on a stand."""
+    """Hang a board on a wall, or put one on a stand if none fits, with this probability."""
     rng = room.rng
     if rng.uniform() < probability and not room.hang(room.pick("wall_board"), rng.uniform(0.8, 1.0)):
         room.stand_somewhere(room.pick("standing_board"))
 
 
 def spare_chairs(room: Room, count: int) -> None:
-    """Chairs along the walls and anywhere else."""
+    """Put chairs along the walls and elsewhere."""
     for _ in range(count):
         chair = room.pick("spare_chair")
         if room.rng.uniform() < 0.6:
@@ -163,14 +164,14 @@ def spare_chairs(room: Room, count: int) -> None:
 
 
 def _seat(room: Room, chair: Piece, place: Place, spot: tuple[float, float], tuck: float, turned: float = 0.0) -> None:
-    """A chair that faces a table, pushed under it by ``tuck``; left out where something else stands.
+    """Put a chair at a table, pushed ``tuck`` metres under it, unless something else stands there.
 
-    ``spot`` is on the edge of the table, in the table's frame after turning it, and the chair before it at -y.
+    ``spot`` is on the edge of the table, in the frame of the table turned by ``turned``; the chair is on its -y side.
     """
     half = chair.size[1] / 2
     tuck = min(tuck, 2 * half - 0.2)  # the back stays outside
     frame = (place[0], place[1], place[2] + turned)
-    hidden = max(0.0, tuck)  # this part of the chair is over floor that the table has taken
+    hidden = max(0.0, tuck)  # this part of the chair is above floor that the table has taken
     outside = Footprint(
         *in_room(frame, np.array([spot[0], spot[1] - half + tuck - hidden / 2 - 0.02])),
         chair.size[0] / 2 - 0.03,

@@ -1,4 +1,4 @@
-"""Which styles serve which purpose, and which of them a model never sees in training."""
+"""The styles for each purpose, and which of them are held out of training."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The colours of the returns as the scanner's camera gives them."""
+"""The colours of the returns as recorded by the scanner's camera."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from point2node.rooms.settings import RoomSettings
 from point2node.rooms.shading_kernels import develop, shade
 
 SHADOW_STEP = 0.9  # degrees between the rays of a lamp
-SHADOW_LAMPS = 2  # more of them fill each other's shadows
+SHADOW_LAMPS = 2  # lamps that cast shadows; more would light each other's shadows
 
 MEAN_BRIGHTNESS = (0.22, 0.72)
 WARMTH, TINT = 0.12, 0.03  # standard deviations of the logarithms of red over blue and of green
@@ -23,7 +23,7 @@ CONTRAST = (0.75, 1.5)  # exponent of the camera's curve
 def photograph(
     rng: Generator, scene: Scene, scans: Scans, rays: NDArray[np.int64], settings: RoomSettings
 ) -> NDArray[np.uint8]:
-    """(N, 3): lit, exposed and balanced, each position a little differently, with the noise of a sensor."""
+    """Return colours (N, 3) with lighting, an exposure that varies between positions, white balance and noise."""
     surfaces, lamps = scene.surfaces, scene.lamps
     eyes = lamps[:SHADOW_LAMPS, :3]
     shadows, _ = first_hits(rng, surfaces, eyes, np.stack([CUBE] * len(eyes)), ray_slopes(rng, SHADOW_STEP))
@@ -50,7 +50,7 @@ def photograph(
     )
     warmth, tint = rng.normal(0.04, WARMTH), rng.normal(0, TINT)
     balance = np.exp([warmth, tint, -warmth])
-    # the camera exposes for a mean brightness, and hits it more or less at each position
+    # the camera exposes for a mean brightness, with a random error at each position
     misses = np.exp(rng.normal(0, rng.uniform(*EXPOSURE_ERROR), len(scans.positions)))
     exposures = rng.uniform(*MEAN_BRIGHTNESS) / max(0.02, float(light.mean())) * misses
     saturation = rng.uniform(0.0, 0.1) if rng.uniform() < settings.grey else rng.uniform(0.5, 1.25)
@@ -66,7 +66,7 @@ def photograph(
 
 
 def _misaligned(rng: Generator, scans: Scans, rays: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The rays whose colours the points get: up to a pixel off, since camera and range finder are two devices."""
+    """Return the rays that give the points their colours: up to a pixel off, as camera and range finder differ."""
     row = scans.surface.shape[-1]
     seen = np.clip(rays + rng.integers(-1, 2) + row * rng.integers(-1, 2), 0, scans.surface.size - 1)
     return np.where(scans.surface.ravel()[seen] < 0, rays, seen)

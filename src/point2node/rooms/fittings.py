@@ -1,4 +1,4 @@
-"""What every room has before and after it is furnished: structure, doors, windows; lights and things on walls."""
+"""What every room has before it is furnished (structure, doors, windows) and after (lights, things on the walls)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ def start_room(
     structure: float = 1.0,
     curtains: float = 0.3,
 ) -> Room:
-    """An empty room with its structure, at least one door if one fits, and windows on one or two walls.
+    """Create an empty room with its structure, at least one door if one fits, and windows on one or two walls.
 
     Args:
-        doors, windows: how many are tried.
-        height: of the ceiling; drawn if 0.
-        structure: factor on how often there are columns and beams; homes have fewer.
-        curtains: probability that the windows have them.
+        doors, windows: the numbers to try.
+        height: height of the ceiling in metres; drawn if 0.
+        structure: factor on the frequency of columns and beams; homes have fewer.
+        curtains: probability that the windows have curtains.
     """
     rise = float(rng.uniform(0.4, 1.6)) if rng.uniform() < SLOPED else 0.0
     room = Room(outline, height or _draw_height(rng), styles, rng, rise)
@@ -62,7 +62,7 @@ def start_room(
 
 
 def finish_room(room: Room, *, wall_items: int, floor_items: int) -> Room:
-    """Lights in rows, ducts and vents under the ceiling, pictures and switches on the walls, things on the floor."""
+    """Add lights in rows, ducts and vents under the ceiling, pictures and switches on walls, things on the floor."""
     rng = room.rng
     if not room.rise:
         _add_lights(room)
@@ -90,7 +90,7 @@ def finish_room(room: Room, *, wall_items: int, floor_items: int) -> Room:
 
 
 def draw_curtains(room: Room, wall: Wall, at: float, window: Opening) -> None:
-    """Curtains before a window: at its sides, or all over it."""
+    """Hang curtains in front of a window: at its sides, or covering it."""
     rng = room.rng
     top = min(window.bottom + window.height + rng.uniform(0.05, 0.25), room.height - 0.03)
     bottom = rng.uniform(0.02, 0.1) if rng.uniform() < 0.7 else max(0.02, window.bottom - 0.2)
@@ -113,7 +113,7 @@ def _draw_height(rng: Generator) -> float:
 
 
 def _add_soffit(room: Room) -> None:
-    """A dropped part of the ceiling along one wall, at times deep enough for the door below it."""
+    """Add a lowered part of the ceiling along one wall, down to just above the doors at most."""
     rng, number = room.rng, int(room.rng.integers(len(room.walls)))
     wall = room.walls[number]
     deepest = room.height - HEADROOM
@@ -133,7 +133,7 @@ def _add_soffit(room: Room) -> None:
 
 
 def _add_structure(room: Room, factor: float) -> None:
-    """Columns in corners, half in the walls or free, a stub of a wall, beams from wall to wall."""
+    """Add columns in corners, half in the walls or free-standing, a stub of a wall, and beams from wall to wall."""
     rng, low, high = room.rng, room.outline.min(axis=0), room.outline.max(axis=0)
     large = np.prod(high - low) > 35
     if rng.uniform() < (0.75 if large else 0.55) * factor:
@@ -153,7 +153,7 @@ def _add_structure(room: Room, factor: float) -> None:
 
 
 def _add_beams(room: Room, low: Floats, high: Floats) -> None:
-    """One to four like beams, all along x or all along y; walls hide what would stick out of the outline."""
+    """Add one to four identical beams, all along x or all along y; walls hide what sticks out of the outline."""
     rng, (width, depth) = room.rng, high - low
     along_x = bool(rng.uniform() < 0.5)
     beam = room.pick("beam", length=width if along_x else depth, finish=room.finish)
@@ -164,7 +164,7 @@ def _add_beams(room: Room, low: Floats, high: Floats) -> None:
 
 
 def _add_lights(room: Room) -> None:
-    """Rows of one kind of light, parallel to the walls; those in the ceiling get holes in it."""
+    """Add rows of one kind of light, parallel to the walls; recessed lights get holes in the ceiling."""
     rng, low, high = room.rng, room.outline.min(axis=0), room.outline.max(axis=0)
     spacing, yaw = rng.uniform(1.3, 2.6), room.walls[0].yaw + rng.choice([0.0, math.pi / 2])
     light = room.pick("light")
@@ -183,7 +183,7 @@ def _add_lights(room: Room) -> None:
 
 
 def _sink(room: Room, light: Piece) -> bool:
-    """Make a hole in the ceiling for a lamp; false where there is already one."""
+    """Make a hole in the ceiling for a lamp; return False if there already is one."""
     low, high = light.extent
     hole = (float(low[0]), float(high[0]), float(low[1]), float(high[1]))
     if any(a < hole[1] and hole[0] < b and c < hole[3] and hole[2] < d for a, b, c, d in room.holes):
@@ -193,7 +193,7 @@ def _sink(room: Room, light: Piece) -> bool:
 
 
 def _under_ceiling(room: Room, purpose: str) -> None:
-    """Something anywhere under the ceiling that does not reach through a wall."""
+    """Put a piece for a purpose anywhere under the ceiling where it does not reach through a wall."""
     piece = room.pick(purpose)
     half = piece.size / 2
     yaw = room.walls[0].yaw + room.rng.choice([0.0, math.pi / 2])

@@ -1,5 +1,6 @@
-"""Floors: outlines (V, 2) with corners counter-clockwise, the lower left one near the origin, and where there is still
-space, on the floor as a fine grid, on each wall as rectangles.
+"""Outlines of floors, and the space that is still free: a fine grid on the floor, rectangles on each wall.
+
+An outline (V, 2) lists its corners counter-clockwise; the lower left one is near the origin.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ CELL = 0.05  # metres
 
 @dataclass(frozen=True)
 class Footprint:
-    """A rectangle on the floor: its centre, its half width and half depth, and how it is turned."""
+    """A rectangle on the floor: its centre, its half width and half depth in metres, and its rotation in radians."""
 
     x: float
     y: float
@@ -41,7 +42,7 @@ class FloorPlan:
         self.taken = ~inside(outline, self.x[:, None], self.y[None, :])
 
     def is_free(self, footprint: Footprint) -> bool:
-        """Whether the whole footprint is on free floor."""
+        """Return whether the whole footprint is on free floor."""
         reach = self._reach(footprint)
         low_x, high_x, low_y, high_y = reach
         if low_x < 0 or low_y < 0 or high_x > len(self.x) or high_y > len(self.y):
@@ -55,12 +56,12 @@ class FloorPlan:
         self.taken[reach[0] : reach[1], reach[2] : reach[3]] |= self._covered(footprint, reach)
 
     def free_cells(self) -> Floats:
-        """(F, 2): the centres of the free cells."""
+        """Return the centres of the free cells (F, 2)."""
         columns, rows = np.nonzero(~self.taken)
         return np.stack([self.x[columns], self.y[rows]], axis=1)
 
     def _reach(self, footprint: Footprint) -> tuple[int, int, int, int]:
-        """First and last-plus-one column and row around a footprint; may lie outside the grid."""
+        """Return first and last-plus-one column and row around a footprint; they may be outside the grid."""
         cos, sin = abs(math.cos(footprint.yaw)), abs(math.sin(footprint.yaw))
         half_x = cos * footprint.half_width + sin * footprint.half_depth
         half_y = sin * footprint.half_width + cos * footprint.half_depth
@@ -89,11 +90,11 @@ class Wall:
     direction: Floats
     length: float
     taken: list[tuple[float, float, float, float]] = field(default_factory=list)
-    """Rectangles (from, to, bottom, top) that something hangs on or stands before."""
+    """Rectangles (from, to, bottom, top) in metres that are covered by something on or in front of the wall."""
 
     @property
     def yaw(self) -> float:
-        """The turn that brings the back of a piece, +y, to this wall."""
+        """The rotation in radians that turns the back of a piece, +y, to this wall."""
         return math.atan2(-self.direction[1], -self.direction[0])
 
     @property
@@ -102,19 +103,19 @@ class Wall:
         return np.array([-self.direction[1], self.direction[0]])
 
     def at(self, distance: float, off: float = 0.0) -> Floats:
-        """The place (2,) at this distance along the wall and ``off`` metres into the room."""
+        """Return the point (2,) at this distance along the wall and ``off`` metres into the room."""
         place: Floats = self.start + distance * self.direction + off * self.inward
         return place
 
     def is_free(self, low: float, high: float, bottom: float, top: float) -> bool:
-        """Whether nothing else has this part of the wall, and the wall is long enough."""
+        """Return whether this part of the wall is free and the wall is long enough."""
         if low < 0.02 or high > self.length - 0.02:
             return False
         return all(high <= a or b <= low or top <= c or d <= bottom for a, b, c, d in self.taken)
 
 
 def walls_of(outline: Floats) -> list[Wall]:
-    """The walls between the corners of an outline, in its order."""
+    """Return the walls between the corners of an outline, in its order."""
     steps = np.roll(outline, -1, axis=0) - outline
     lengths = np.hypot(steps[:, 0], steps[:, 1])
     return [
@@ -123,7 +124,7 @@ def walls_of(outline: Floats) -> list[Wall]:
 
 
 def inside(outline: Floats, x: Array, y: Array) -> NDArray[np.bool_]:
-    """Whether each (x, y) is inside the outline: a ray to +x crosses it an odd number of times."""
+    """Return whether each (x, y) is inside the outline: a ray to +x crosses it an odd number of times."""
     result = np.zeros(np.broadcast_shapes(x.shape, y.shape), bool)
     for (x0, y0), (x1, y1) in zip(outline, np.roll(outline, -1, axis=0), strict=True):
         if y0 != y1:
@@ -132,35 +133,35 @@ def inside(outline: Floats, x: Array, y: Array) -> NDArray[np.bool_]:
 
 
 def rectangle(width: float, depth: float) -> Floats:
-    """Four corners."""
+    """Return the outline of a rectangle."""
     return np.array([[0, 0], [width, 0], [width, depth], [0, depth]], float)
 
 
 def l_shape(width: float, depth: float, cut_width: float, cut_depth: float) -> Floats:
-    """A rectangle without its upper right part."""
+    """Return the outline of a rectangle without its upper right part."""
     x, y = width - cut_width, depth - cut_depth
     return np.array([[0, 0], [width, 0], [width, y], [x, y], [x, depth], [0, depth]], float)
 
 
 def niche(width: float, depth: float, start: float, niche_width: float, niche_depth: float) -> Floats:
-    """A rectangle with a recess in its upper side."""
+    """Return the outline of a rectangle with a recess in its upper side."""
     end, high = start + niche_width, depth + niche_depth
     corners = [[0, 0], [width, 0], [width, depth], [end, depth], [end, high], [start, high], [start, depth], [0, depth]]
     return np.array(corners, float)
 
 
 def chamfered(width: float, depth: float, cut: float) -> Floats:
-    """A rectangle with its upper right corner cut off at an angle."""
+    """Return the outline of a rectangle with its upper right corner cut off at an angle."""
     return np.array([[0, 0], [width, 0], [width, depth - cut], [width - cut, depth], [0, depth]], float)
 
 
 def slanted(width: float, depth: float, shift: float) -> Floats:
-    """A room whose right wall leans."""
+    """Return the outline of a room with a slanted right wall."""
     return np.array([[0, 0], [width, 0], [width + shift, depth], [0, depth]], float)
 
 
 def vary(rng: Generator, width: float, depth: float) -> Floats:
-    """A room of about this size in one of the shapes, rectangles most often."""
+    """Draw the outline of a room of about this size in one of the shapes, most often a rectangle."""
     shape = rng.choice(["rectangle", "l_shape", "niche", "chamfered", "slanted"], p=[0.6, 0.18, 0.12, 0.06, 0.04])
     if shape == "l_shape":
         return l_shape(width, depth, width * rng.uniform(0.2, 0.5), depth * rng.uniform(0.2, 0.5))

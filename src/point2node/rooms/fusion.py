@@ -1,4 +1,4 @@
-"""What fusing many depth images does to surfaces: rounded edges, sheets over depth edges, bumps and waves."""
+"""The effects of fusing many depth images: rounded edges, sheets across depth edges, bumps and waves."""
 
 # mypy: disallow-untyped-decorators=False
 
@@ -19,14 +19,14 @@ from point2node.rooms.surfaces import Floats
 
 Array = NDArray[Any]
 
-RIPPLE_LENGTH, RIPPLES = (0.12, 0.5), 4  # metres from crest to crest, and how many waves are summed
+RIPPLE_LENGTH, RIPPLES = (0.12, 0.5), 4  # metres from crest to crest, and the number of waves that are summed
 SWELL_LENGTH, SWELLS = (3.0, 9.0), 3
 FEWEST = 5  # pixels to which a plane is fitted
 FLATTEST = 0.02  # of the determinant of their spread, which is 1/4 for a round patch
 
 
 def fuse(rng: Generator, scans: Scans, rays: NDArray[np.int64], scanner: Scanner) -> NDArray[np.float32]:
-    """Where the returns of these rays are (N, 3) after fusion."""
+    """Return the positions (N, 3) of the returns of these rays after fusion."""
     xyz: NDArray[np.float32] = scans.reported.reshape(-1, 3)[rays]
     radius, bridged = round(rng.uniform(*scanner.blur) / scanner.ray_step), rng.uniform(*scanner.bridged)
     if radius:
@@ -41,7 +41,7 @@ def fuse(rng: Generator, scans: Scans, rays: NDArray[np.int64], scanner: Scanner
 
 
 def _waves(rng: Generator, count: int, length: tuple[float, float], height: float) -> Floats:
-    """(count, 7): plane waves in all directions whose heights add up to a standard deviation of ``height``."""
+    """Draw plane waves (count, 7) in all directions whose sum has a standard deviation of ``height`` metres."""
     directions = rng.normal(0, 1, (count, 3))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     vectors = directions * math.tau / rng.uniform(*length, (count, 1))
@@ -51,14 +51,14 @@ def _waves(rng: Generator, count: int, length: tuple[float, float], height: floa
 
 @kernel(parallel=True, error_model="numpy")
 def blur_shifts(rays: Array, faces: Array, slopes: Array, depths: Array, radius: int, bridged: float) -> Array:
-    """How far each return (N, 3) moves along its ray when a plane is fitted to the depths around it.
+    """Return the shift of each return (N, 3) along its ray when a plane is fitted to the depths around it.
 
-    Inverse depths are fitted: they are linear in the slopes of the rays wherever the surface is a plane, so that
-    planes stay as they are, and edges are rounded.
+    Inverse depths are fitted, because on a plane they are linear in the slopes of the rays. So planes do not change and
+    edges are rounded.
 
     Args:
-        rays: (N,), flat numbers into (S, F, n, n).
-        faces, slopes, depths: as in ``Scans``; a depth is infinite where nothing was hit.
+        rays: (N,), flat indices into (S, F, n, n).
+        faces, slopes, depths: as in ``Scans``; a depth is infinite if nothing was hit.
         radius: pixels to either side.
         bridged: pixels whose depth differs by more than this share are left out.
     """
@@ -84,7 +84,7 @@ def blur_shifts(rays: Array, faces: Array, slopes: Array, depths: Array, radius:
         xx, xy, yy = xx / count - x * x, xy / count - x * y, yy / count - y * y
         xv, yv = xv / count - x * v, yv / count - y * v
         determinant = xx * yy - xy * xy
-        if determinant < FLATTEST * (xx + yy) * (xx + yy):  # all in a row: no plane
+        if determinant < FLATTEST * (xx + yy) * (xx + yy):  # collinear: no plane
             continue
         fitted = v - x * (yy * xv - xy * yv) / determinant - y * (xx * yv - xy * xv) / determinant
         moved = 1.0 / fitted - own
@@ -97,7 +97,7 @@ def blur_shifts(rays: Array, faces: Array, slopes: Array, depths: Array, radius:
 
 @kernel(parallel=True)
 def wave_shifts(xyz: Array, waves: Array) -> Array:
-    """The sum of plane waves at each place (N, 3); a wave (7,) is its vector, its phase and its displacement."""
+    """Return the sum of plane waves at each point (N, 3); a wave (7,) is its vector, its phase and its displacement."""
     shifts = np.zeros((len(xyz), 3), np.float32)
     for n in prange(len(xyz)):
         for wave in range(len(waves)):

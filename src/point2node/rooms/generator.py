@@ -1,4 +1,4 @@
-"""Generated rooms, as a scanner sees them: the training set that the package carries along."""
+"""Generated rooms as a scanner would record them: the training data that comes with the package."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from point2node.rooms.surfaces import Floats
 
 FINEST = 0.01  # metres: the smallest cube that keeps one point
 MOST_OF_AN_OBJECT = (4_000, 10_000)  # points
-BELOW = 0.31  # metres below the floor and above the ceiling: no return is farther off
+BELOW = 0.31  # metres below the floor and above the ceiling: no return lies farther out
 
 
 @dataclass(frozen=True)
 class RoomDescription:
-    """What a generated room is made of, by name."""
+    """The layout, scanner and styles of a generated room, by name."""
 
     layout: str
     scanner: str
@@ -38,7 +38,7 @@ class RoomDescription:
     styles: tuple[str, ...]
     """The style of each piece, e.g. "chair/swivel"."""
     outline: tuple[tuple[float, float], ...]
-    """Its corners counter-clockwise, before the room is put somewhere into a building."""
+    """(V, 2): corners counter-clockwise in metres, before the room is turned and moved."""
     height: float
     openings: tuple[PlacedOpening, ...]
 
@@ -51,16 +51,16 @@ def generate_room(
     styles: Styles = "train",
     settings: RoomSettings | None = None,
 ) -> PointCloud:
-    """Room number ``index`` of the series ``seed``: xyz in metres, z up, with rgb, labels of S3DIS and instances.
+    """Generate room number ``index`` of the series ``seed``: xyz in metres, z up, rgb, S3DIS labels and instances.
 
     The same arguments give the same bytes, on any number of threads.
 
     Args:
-        seed: names a series of rooms; 0 or more.
-        index: which room of the series; 0 or more.
-        points: exactly so many, drawn without repetition while there are enough; None for all that the scanner saw.
-        styles: "train" without the held-out styles and layouts, "held_out" with mostly those, "all" with any.
-        settings: of the rooms and the scanner.
+        seed: the series of rooms; 0 or more.
+        index: the number of the room in the series; 0 or more.
+        points: exactly this many points, repeated only if the scan has fewer; None for the whole scan.
+        styles: "train" excludes the held-out styles and layouts, "held_out" uses mostly those, "all" allows any.
+        settings: settings of the rooms and the scanner.
     """
     settings = settings or RoomSettings()
     if points is not None and points < 1:
@@ -74,7 +74,7 @@ def generate_room(
 def describe_room(
     seed: int, index: int, *, styles: Styles = "train", settings: RoomSettings | None = None
 ) -> RoomDescription:
-    """Layout, scanner and styles of the room that ``generate_room`` gives for the same arguments; not scanned."""
+    """Describe the room that ``generate_room`` returns for the same arguments, without scanning it."""
     settings = settings or RoomSettings()
     scene = build_scene(_generators(seed, index, styles, settings)[0], styles, settings)
     outline = tuple((float(x), float(y)) for x, y in scene.outline)
@@ -82,7 +82,7 @@ def describe_room(
 
 
 def _generators(seed: int, index: int, styles: str, settings: RoomSettings) -> list[Generator]:
-    """Two independent sources of randomness, one for the scene and one for the scan, once the arguments are valid."""
+    """Check the arguments and return two independent random generators, one for the scene and one for the scan."""
     for name, value in (("seed", seed), ("index", index)):
         if value < 0:
             raise InputError(name, expected="a whole number of at least 0", found=str(value))
@@ -105,7 +105,7 @@ def _generators(seed: int, index: int, styles: str, settings: RoomSettings) -> l
 
 
 def _scan_scene(rng: Generator, scene: Scene, settings: RoomSettings) -> PointCloud:
-    """The scene as merged scans from a few positions."""
+    """Scan the scene from a few positions and merge the scans."""
     scanner = with_settings(SCANNERS[scene.scanner], settings)
     scans = scan(rng, scene.surfaces, choose_positions(rng, scene.plan, scanner), scanner)
     reported, surface = scans.reported.reshape(-1, 3), scans.surface.ravel()
@@ -121,26 +121,26 @@ def _scan_scene(rng: Generator, scene: Scene, settings: RoomSettings) -> PointCl
         rays = rays[at_most_each(rng, scene.piece[surface[rays]], int(rng.integers(*MOST_OF_AN_OBJECT)))]
     pieces = scene.piece[surface[rays]]
     return PointCloud(
-        xyz=_put_into_the_building(rng, fuse(rng, scans, rays, scanner)),
+        xyz=_turn_and_move(rng, fuse(rng, scans, rays, scanner)),
         rgb=photograph(rng, scene, scans, rays, settings),
         labels=scene.labels[pieces],
         instance=pieces,
     )
 
 
-def _put_into_the_building(rng: Generator, xyz: NDArray[np.float32]) -> Floats:
-    """Turned by quarter turns and a few degrees more, moved anywhere; the floor is near 0, not at it."""
+def _turn_and_move(rng: Generator, xyz: NDArray[np.float32]) -> Floats:
+    """Turn the points (N, 3) by quarter turns and a few degrees, and move them; the floor is near 0, not exactly 0."""
     yaw = rng.integers(4) * math.pi / 2 + rng.normal(0, math.radians(2))
     cos, sin = math.cos(yaw), math.sin(yaw)
     x, y, z = xyz.T.astype(np.float64)
-    # no matrix product: its last digits may depend on the number of threads
+    # no matrix product: its last digits could depend on the number of threads
     turned = np.stack([cos * x - sin * y, sin * x + cos * y, z], axis=1)
     turned += [*rng.uniform(-30, 30, 2), rng.normal(0, 0.04)]
     return turned
 
 
 def _resample(rng: Generator, cloud: PointCloud, points: int) -> PointCloud:
-    """Exactly ``points`` points; each once before any is drawn twice."""
+    """Draw exactly ``points`` points; none is drawn twice before all are drawn once."""
     order = rng.permutation(len(cloud))[:points]
     if points > len(order):
         order = np.concatenate([order, rng.integers(len(cloud), size=points - len(order))])
@@ -159,7 +159,7 @@ def choose_survivors(
     scanner: Scanner,
     settings: RoomSettings,
 ) -> NDArray[np.bool_]:
-    """Which points (N,) are in the final scan."""
+    """Return which points (N,) are in the final scan."""
     kept = within(xyz, outline, settings.margin)
     if rng.uniform() < scanner.lost_ceiling:
         kept &= labels != LABELS["ceiling"]
@@ -176,7 +176,7 @@ def choose_survivors(
 
 
 def at_most_each(rng: Generator, numbers: NDArray[np.int32], most: int) -> NDArray[np.bool_]:
-    """Which points (N,) remain when every number has at most about ``most`` of them, drawn at random."""
+    """Choose points (N,) at random so that every number has at most about ``most`` of them."""
     counts = np.bincount(numbers)
     share = most / np.maximum(counts, 1)
     kept: NDArray[np.bool_] = rng.uniform(size=len(numbers)) < share[numbers]
@@ -184,7 +184,7 @@ def at_most_each(rng: Generator, numbers: NDArray[np.int32], most: int) -> NDArr
 
 
 def within(xyz: NDArray[np.float32], outline: Floats, margin: float) -> NDArray[np.bool_]:
-    """Which points are inside the outline or at most ``margin`` outside it."""
+    """Return which points (N,) are inside the outline or at most ``margin`` metres outside it."""
     result = inside(outline, xyz[:, 0], xyz[:, 1])
     outside = np.flatnonzero(~result)
     places = xyz[outside, :2]

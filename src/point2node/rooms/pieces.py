@@ -1,4 +1,4 @@
-"""A piece: one labelled thing in its own frame, before or after it is put into a room, in one of several styles."""
+"""Pieces: labelled objects in their own frame or in a room, each in one of several styles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from point2node.rooms.surfaces import Floats, Surfaces, join
 
 @dataclass(frozen=True)
 class Top:
-    """A level rectangle on which things can stand: two of its corners and its height."""
+    """A level rectangle on which things can stand: two opposite corners and its height."""
 
     low: tuple[float, float]
     high: tuple[float, float]
@@ -25,7 +25,7 @@ class Top:
 
 @dataclass(frozen=True)
 class Piece:
-    """Surfaces of one class. In its own frame it stands on z = 0 around the origin, its back to +y, its front to -y."""
+    """Surfaces of one class. In its own frame it stands on z = 0 around the origin, with its front towards -y."""
 
     label: str
     surfaces: Surfaces
@@ -34,7 +34,7 @@ class Piece:
 
     @cached_property
     def extent(self) -> tuple[Floats, Floats]:
-        """Lower and upper corner."""
+        """Lower and upper corner of its bounding box."""
         return self.surfaces.bounds()
 
     @property
@@ -44,24 +44,24 @@ class Piece:
         return high - low
 
     def placed(self, x: float, y: float, z: float = 0.0, yaw: float = 0.0) -> Piece:
-        """Turned about the vertical, then moved; the tops stay in the piece's own frame."""
+        """Return the piece turned about the vertical, then moved; the tops stay in the piece's own frame."""
         return replace(self, surfaces=self.surfaces.turned(yaw).moved((x, y, z)))
 
 
 def piece(label: str, parts: Sequence[Surfaces], tops: Sequence[Top] = ()) -> Piece:
-    """A piece from its parts."""
+    """Return a piece made of these parts."""
     return Piece(label, join(parts), tuple(tops))
 
 
 Styles = Literal["train", "held_out", "all"]
 T = TypeVar("T")
 
-HELD_OUT_SHARE = 0.8  # how often styles="held_out" takes a held-out form where there is one
+HELD_OUT_SHARE = 0.8  # how often styles="held_out" takes a held-out style if there is one
 
 
 @dataclass(frozen=True)
 class Style(Generic[T]):
-    """One named form and how often it is drawn, relative to the others of its kind."""
+    """A named style and how often it is drawn relative to the others of its kind."""
 
     name: str
     build: Callable[..., T]
@@ -70,7 +70,7 @@ class Style(Generic[T]):
 
 
 def choose_style(choices: Sequence[Style[T]], styles: Styles, rng: Generator) -> Style[T]:
-    """One of the choices, as ``styles`` allows: "train" never a held-out one, "held_out" mostly one of those."""
+    """Draw one of the choices: never a held-out one for "train", mostly one of those for "held_out"."""
     allowed = [choice for choice in choices if not choice.held_out]
     held_out = [choice for choice in choices if choice.held_out]
     if styles == "all":
@@ -82,6 +82,6 @@ def choose_style(choices: Sequence[Style[T]], styles: Styles, rng: Generator) ->
 
 
 def check_styles(styles: str) -> None:
-    """Raise an InputError for anything but the three."""
+    """Raise InputError if this is not one of the three values."""
     if styles not in get_args(Styles):
         raise unknown_choice("styles", styles, get_args(Styles))

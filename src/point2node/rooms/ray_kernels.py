@@ -1,8 +1,8 @@
-"""The scanner's depth buffer: which surface each ray meets first, and how far away.
+"""The scanner's depth buffer: which surface each ray hits first, and at what depth.
 
-The directions around a position are faces, each a square of rays at equal angles over a quarter turn: the six of a
-cube for the whole sphere, or one for each picture of a camera.
-A surface is tried only against the rays inside the rectangle that it covers on a face.
+The rays of a position are grouped into faces. A face is a square of rays at equal angles over a quarter turn: six
+faces of a cube cover the whole sphere, and a camera has one face for each picture.
+A surface is tested only against the rays inside the rectangle that it covers on a face.
 """
 
 # mypy: disallow-untyped-decorators=False
@@ -22,9 +22,9 @@ from point2node.rooms.surfaces import BALL, CUSHION, DISC, QUAD, TUBE, UNIT_HIGH
 
 Array = NDArray[Any]
 
-NEAREST = 0.05  # metres: nothing in front of the scanner's housing is seen
-NEWTON_STEPS = 12  # towards a cushion; the few rays that graze it and need more miss it
-CLOSE = 0.004  # of the sum of powers, a thousandth of the radius of a cushion
+NEAREST = 0.05  # metres: nothing this close to the scanner is seen
+NEWTON_STEPS = 12  # towards a cushion; the few grazing rays that need more miss it
+CLOSE = 0.004  # tolerance of the sum of powers, a thousandth of the radius of a cushion
 TRANSMISSION = 6  # column of Material.row
 
 
@@ -43,10 +43,10 @@ def cast_rays(
     material: Array,
     key: np.uint64,
 ) -> tuple[Array, Array]:
-    """Depths and surface numbers (S, F, n, n) of the first hits from S positions; number -1 for none.
+    """Return depths and surface indices (S, F, n, n) of the first hits from S positions; index -1 for none.
 
     The ray of face f and pixel (j, i) has the direction ``slopes[j, i, 0]·f[0] + slopes[j, i, 1]·f[1] + f[2]``;
-    its depth t counts in units of this vector.
+    its depth t is in units of this vector.
 
     Args:
         positions: (S, 3).
@@ -104,7 +104,7 @@ def cast_rays(
 
 @kernel(error_model="numpy")
 def _meet(kind: int, form: float, x: float, y: float, z: float, dx: float, dy: float, dz: float) -> float:
-    """Where the ray (x, y, z) + t·(dx, dy, dz) meets the unit shape first, or infinity."""
+    """Return the smallest t at which the ray (x, y, z) + t·(dx, dy, dz) hits the unit shape, or infinity."""
     if kind == QUAD:
         t = -z / dz
         u, v = x + t * dx, y + t * dy
@@ -138,9 +138,10 @@ def _meet(kind: int, form: float, x: float, y: float, z: float, dx: float, dy: f
 
 @kernel(error_model="numpy")
 def _meet_cushion(half: int, x: float, y: float, z: float, dx: float, dy: float, dz: float) -> float:
-    """Where the ray enters |x|ᵖ + |y|ᵖ + |z|ᵖ = 1, p = 2·half, or infinity.
+    """Return the t at which the ray enters |x|ᵖ + |y|ᵖ + |z|ᵖ = 1, p = 2·half, or infinity.
 
-    The sum is convex along the ray: Newton's steps from where the ray enters the box around never pass the root.
+    The sum is convex along the ray, so Newton steps that start where the ray enters the bounding box never pass the
+    root.
     """
     first, last = NEAREST, np.inf
     for place, step in ((x, dx), (y, dy), (z, dz)):
@@ -170,7 +171,7 @@ def _meet_cushion(half: int, x: float, y: float, z: float, dx: float, dy: float,
 def _covered(
     kind: int, offset: Array, frame: Array, radius: float, face: Array, size: int
 ) -> tuple[int, int, int, int]:
-    """First and last column and row of the pixels of a face that a surface may cover; last < first for none."""
+    """Return the first and last column and row of the pixels that a surface may cover; last < first for none."""
     corners = 4 if kind in (QUAD, DISC) else 8
     seen = np.empty((8, 3))
     for corner in range(corners):
@@ -189,7 +190,7 @@ def _covered(
             right, up = seen[corner, 0] / seen[corner, 2], seen[corner, 1] / seen[corner, 2]
             low_right, high_right = min(low_right, right), max(high_right, right)
             low_up, high_up = min(low_up, up), max(high_up, up)
-        for axis in range(3):  # edges to the corners that differ in one axis, cut where they leave the view
+        for axis in range(3):  # edges to the corners that differ in one axis, clipped to the view
             other = corner | 1 << axis
             if other == corner or other >= corners or (seen[corner, 2] < NEAREST) == (seen[other, 2] < NEAREST):
                 continue
@@ -210,6 +211,6 @@ def _covered(
 
 @kernel()
 def pixel_of(slope: float, size: int) -> int:
-    """The row or column of a ray with this tangent."""
+    """Return the row or column of a ray with this tangent."""
     share = 0.5 + math.atan(slope) * (2.0 / math.pi)
     return min(size - 1, max(0, math.floor(share * size)))

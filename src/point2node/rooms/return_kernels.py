@@ -1,4 +1,4 @@
-"""From first hits to what a scanner reports: noisy ranges, mixed pixels at depth edges, missing returns."""
+"""From first hits to returns: noisy ranges, mixed pixels at depth edges, missing returns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Array = NDArray[Any]
 ABSORPTION = 7  # column of Material.row
 LARGEST_NOISE = 0.012  # metres
 EDGE = 0.06  # a depth edge: neighbouring rays whose depths differ by more than this share
-LONGEST_GAP = 1.5  # metres: a larger one gives two separate echoes, no mixed one
+LONGEST_GAP = 1.5  # metres: a larger one gives two separate echoes instead of a mixed one
 CURVED_FACING = 0.7  # cosine of the incidence on a curved surface, on average
 
 
@@ -40,19 +40,19 @@ def report_returns(
     lowest: float,
     key: np.uint64,
 ) -> tuple[Array, Array]:
-    """Reported places (S, F, n, n, 3) and which rays return at all (S, F, n, n).
+    """Return reported positions (S, F, n, n, 3) and which rays return at all (S, F, n, n).
 
     Args:
-        depths, numbers: (S, F, n, n), as ``cast_rays`` gives them.
+        depths, numbers: (S, F, n, n), as ``cast_rays`` returns them.
         positions, faces, slopes: as for ``cast_rays``.
-        shifts: (S, 3), how far off each position is after registration.
+        shifts: (S, 3), error of each position after registration in metres.
         normals: (P, 3), unit normals of flat surfaces, zero for curved ones.
         material: (P, 8).
         noise: metres, standard deviation at one metre.
         mixed: share of the rays at a depth edge with a range between the two depths.
         reach: metres, the longest range that returns.
         lowest: sine of the elevation below which the scanner is blind: its own tripod.
-        key: seed of all of it.
+        key: seed of all random numbers.
     """
     size, sides = slopes.shape[0], faces.shape[1]
     reported = np.empty((*depths.shape, 3), np.float32)
@@ -93,7 +93,7 @@ def report_returns(
 
 @kernel()
 def _mixed_depth(depth: Array, j: int, i: int, share: float, length: float) -> float:
-    """A depth between pixel (j, i) and its first neighbour across an edge; its own without an edge."""
+    """Return a depth between pixel (j, i) and its first neighbour across an edge; its own depth without an edge."""
     size = len(depth)
     own: float = depth[j, i]
     for dj, di in ((0, 1), (1, 0), (0, -1), (-1, 0)):
@@ -107,14 +107,14 @@ def _mixed_depth(depth: Array, j: int, i: int, share: float, length: float) -> f
 # mypy: disallow-untyped-decorators=False
 
 
-TURN = 0.41  # radians between cubes and walls: the noise of a wall on a border of cubes would double it
+TURN = 0.41  # radians between cubes and walls: aligned, a noisy wall on a border of cubes would keep twice the points
 
 
 @kernel()
 def first_in_each_cube(xyz: Array, valid: Array, low: Array, high: Array, edge: float) -> Array:
-    """Numbers of the valid points between the corners ``low`` and ``high`` that are the first in their cube."""
+    """Return the indices of the first valid point of each cube between the corners ``low`` and ``high``."""
     cos, sin = math.cos(TURN), math.sin(TURN)
-    # x' = cos·x + sin·y and y' = cos·y - sin·x are least at these corners
+    # x' = cos·x + sin·y and y' = cos·y - sin·x are smallest at these corners
     low_x, low_y = cos * low[0] + sin * low[1], cos * low[1] - sin * high[0]
     columns = int((cos * high[0] + sin * high[1] - low_x) / edge) + 1
     rows = int((cos * high[1] - sin * low[0] - low_y) / edge) + 1

@@ -1,4 +1,4 @@
-"""A room while it is furnished: its outline, what is in it, and where there is still space."""
+"""A room while it is being furnished: its outline, its pieces and the space that is left."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from point2node.rooms.materials import wall_finish
 from point2node.rooms.pieces import Piece, Styles, choose_style
 from point2node.rooms.surfaces import Floats
 
-Place = tuple[float, float, float]  # x, y and yaw of something that stands on the floor
-TRIES = 16  # random places that are tried for a piece before it is left out
+Place = tuple[float, float, float]  # x, y and yaw of a piece on the floor
+TRIES = 16  # random places to try for a piece before it is left out
 
 
 class Room:
-    """Pieces are added one by one; each keeps the space that it takes."""
+    """A room to which pieces are added one by one; each reserves the space it takes."""
 
     def __init__(self, outline: Floats, height: float, styles: Styles, rng: Generator, rise: float = 0.0) -> None:
         self.outline, self.height, self.styles, self.rng = outline, height, styles, rng
         self.rise = rise
-        """Metres: how much higher a sloped ceiling is at its highest."""
+        """Metres by which the highest part of a sloped ceiling is above ``height``."""
         self.finish = wall_finish(rng)
-        """Of the walls, and of the doors, columns and beams that are painted alike."""
+        """The finish of the walls, and of doors, columns and beams that are painted like them."""
         self.holes: list[tuple[float, float, float, float]] = []
         """Rectangles in the ceiling for lamps: low x, high x, low y, high y."""
         self.plan = FloorPlan(outline)
@@ -37,21 +37,21 @@ class Room:
         self.pieces: list[Piece] = []
         self.openings: list[tuple[Wall, float, Opening]] = []
         self.fillings: list[int] = []
-        """The number among the pieces of what fills each opening."""
+        """Indices in ``pieces`` of the doors and windows, one for each opening."""
 
     def pick(self, purpose: str, **size: Any) -> Piece:
-        """A new piece for a purpose of the catalogue, in one of the allowed styles."""
+        """Create a piece for a purpose of the catalogue, in one of the allowed styles."""
         style = choose_style(PIECES[purpose], self.styles, self.rng)
         return replace(style.build(self.rng, **size), style=style.name)
 
     def pick_opening(self, purpose: str, wall: Wall) -> Opening:
-        """A new door or window for a wall, in one of the allowed styles."""
+        """Create a door or window for a wall, in one of the allowed styles."""
         style = choose_style(OPENINGS[purpose], self.styles, self.rng)
         opening = style.build(self.rng, Surroundings(self.finish, wall.length, self.height))
         return replace(opening, filling=replace(opening.filling, style=style.name))
 
     def stand(self, piece: Piece, x: float, y: float, yaw: float, gap: float = 0.03) -> bool:
-        """Put a piece on the floor if there is space for it with a gap around."""
+        """Put a piece on the floor if there is space for it and a gap around it; return whether it was put there."""
         if piece.size[2] > self.height + 0.01 or not self.plan.is_free(footprint_of(piece, x, y, yaw, gap)):
             return False
         self._take_floor(piece, x, y, yaw)
@@ -59,7 +59,7 @@ class Room:
         return True
 
     def stand_somewhere(self, piece: Piece, *, aligned: bool = False, gap: float = 0.03) -> Place | None:
-        """Put a piece anywhere on the floor, parallel to a wall if ``aligned``."""
+        """Put a piece anywhere on the floor, parallel to a wall if ``aligned``; None if no place was found."""
         cells = self.plan.free_cells()
         if not len(cells):
             return None
@@ -70,7 +70,7 @@ class Room:
         return None
 
     def stand_at_wall(self, piece: Piece, *, front: float = 0.0, sunk: float = 0.0) -> Place | None:
-        """Put a piece with its back to a wall, or ``sunk`` into it, and ``front`` metres of free floor before it."""
+        """Put a piece with its back to a wall, or ``sunk`` metres into it, with ``front`` metres of free floor."""
         low, high = piece.extent
         if high[2] > self.height + 0.01:
             return None
@@ -94,7 +94,7 @@ class Room:
         return None
 
     def stand_in_corner(self, piece: Piece) -> bool:
-        """Put a piece into a corner of the room, its back and one of its sides against walls."""
+        """Put a piece into a corner of the room, with its back and one of its sides against walls."""
         low, high = piece.extent
         half, middle = (high[0] - low[0]) / 2, (high[0] + low[0]) / 2
         for number in self.rng.permutation(2 * len(self.walls)):
@@ -129,7 +129,7 @@ class Room:
         return False
 
     def open_wall(self, opening: Opening, on: Wall) -> bool:
-        """Cut an opening into a wall; the floor before a door stays free."""
+        """Cut an opening into a wall; the floor in front of a door is kept free."""
         half = opening.width / 2
         for _ in range(TRIES):
             distance = self._along(on, half + 0.08)
@@ -144,7 +144,14 @@ class Room:
                 continue
             if opening.clearance:
                 self.plan.take(front)
-            on.taken.append((distance - half - opening.beside, distance + half + opening.beside, opening.bottom, top))
+            on.taken.append(
+                (
+                    distance - half - opening.side_clearance,
+                    distance + half + opening.side_clearance,
+                    opening.bottom,
+                    top,
+                )
+            )
             self.openings.append((on, distance, opening))
             self.fillings.append(len(self.pieces))
             x, y = on.at(distance)
@@ -153,7 +160,7 @@ class Room:
         return False
 
     def put_on(self, host: Piece, place: Place, item: Piece, used: list[Floats]) -> bool:
-        """Put an item on one of the tops of a piece that stands at x, y, yaw; ``used`` are centres and radii so far."""
+        """Put an item on one of the tops of a piece at ``place``; ``used`` are the centres and radii of other items."""
         if not host.tops:
             return False
         top = host.tops[self.rng.integers(len(host.tops))]
@@ -170,11 +177,11 @@ class Room:
         return False
 
     def set_on(self, place: Place, item: Piece, spot: Floats, height: float) -> None:
-        """Put an item at a spot of the frame of a piece that stands at x, y, yaw."""
+        """Put an item at a height and a spot, which is given in the frame of a piece at ``place``."""
         self.pieces.append(item.placed(*in_room(place, spot), height, place[2]))
 
     def _take_floor(self, piece: Piece, x: float, y: float, yaw: float) -> None:
-        """The floor under a piece; an L-shaped desk leaves the floor between its two tops free."""
+        """Mark the floor under a piece as taken; an L-shaped desk leaves the floor between its two tops free."""
         if len(piece.tops) < 2:
             self.plan.take(footprint_of(piece, x, y, yaw, 0.0))
             return
@@ -183,26 +190,26 @@ class Room:
             self.plan.take(Footprint(*in_room((x, y, yaw), middle), half[0], half[1], yaw))
 
     def random_wall(self) -> Wall:
-        """Any wall, the longer the likelier."""
+        """Draw a wall, with a probability proportional to its length."""
         ends = self._wall_ends
         return self.walls[int(np.searchsorted(ends, self.rng.uniform(0, ends[-1])))]
 
     def _along(self, wall: Wall, half: float) -> float | None:
-        """A random distance at which a piece of this half width fits on the wall."""
+        """Draw a distance along the wall where a piece of this half width fits; None if it does not fit."""
         if wall.length < 2 * half + 0.1:
             return None
         return float(self.rng.uniform(half + 0.03, wall.length - half - 0.03))
 
 
 def footprint_of(piece: Piece, x: float, y: float, yaw: float, gap: float) -> Footprint:
-    """The floor under a piece that stands at x, y, yaw, with a gap around."""
+    """Return the floor under a piece at x, y, yaw, with a gap around it."""
     low, high = piece.extent
     middle, half = (low + high) / 2, (high - low) / 2 + gap
     return Footprint(*in_room((x, y, yaw), middle), half[0], half[1], yaw)
 
 
 def in_room(place: Place, spot: Floats) -> tuple[float, float]:
-    """The x and y of a spot in the frame of something that stands at a place."""
+    """Return the x and y in the room of a spot in the frame of a piece at ``place``."""
     x, y, yaw = place
     cos, sin = math.cos(yaw), math.sin(yaw)
     return x + cos * spot[0] - sin * spot[1], y + sin * spot[0] + cos * spot[1]

@@ -1,4 +1,4 @@
-"""The three kinds of scanner: what each sees of a room, and what it does to surfaces."""
+"""The three kinds of scanner: which part of a room each records, and how it distorts surfaces."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from numpy.random import Generator
 
 from point2node.rooms.settings import OVERRIDES, RoomSettings
 
-Range = tuple[float, float]  # least and greatest, drawn per room
+Range = tuple[float, float]  # lowest and highest value; drawn per room
 
 
 @dataclass(frozen=True)
 class Scanner:
-    """One kind; lengths in metres."""
+    """One kind of scanner; lengths are in metres."""
 
     ray_step: float
     """Degrees between neighbouring rays."""
     positions: tuple[int, int]
-    """Fewest and most positions in a room."""
+    """Minimum and maximum number of positions in a room."""
     area_each: float
-    """Square metres of free floor for one more position."""
+    """Square metres of free floor for each additional position."""
     eye_height: Range
     range_noise: Range
-    """Standard deviation of a range at one metre; it grows with range and grazing angle."""
+    """Standard deviation of a range at 1 m; it grows with range and grazing incidence."""
     pose_error: float
     """How far apart the scans are after registration; a hand-held scanner drifts by it from position to position."""
     mixed_pixels: float
@@ -36,26 +36,26 @@ class Scanner:
     blind_from: Range = (1.2, 1.45)
     """Radians below the horizon at which the tripod hides the floor."""
     views: int = 0
-    """Pictures taken at each position by a camera in the hand; 0 for all directions from a tripod."""
+    """Pictures that a hand-held camera takes at each position; 0 for all directions from a tripod."""
     blur: Range = (0.0, 0.0)
-    """Degrees to either side over which depths are smoothed: rounded edges, no small detail."""
+    """Degrees to either side over which depths are smoothed, which rounds edges and removes small details."""
     bridged: Range = (0.0, 0.0)
-    """The largest depth edge over which they are smoothed, as a share of the depth: sheets between near and far."""
+    """The largest depth edge that is smoothed over, as a share of the depth; leaves sheets between near and far."""
     ripples: Range = (0.0, 0.0)
-    """Height of bumps a hand or two long, as fused depth images leave them."""
+    """Height of the short bumps, 10 to 50 cm long, that are typical of fused depth images."""
     swell: Range = (0.0, 0.0)
-    """Height of waves some metres long: floors that bend, walls that lean."""
+    """Height of waves several metres long, which bend floors and make walls lean."""
     density: Range = (1.0, 1.0)
     """Factor on the edge of the cubes that keep one point each."""
     lost_ceiling: float = 0.05
     """Probability that the ceiling is missing."""
     equal_objects: float = 0.0
-    """Probability that every object has at most the same number of points, as some published scans have it."""
+    """Probability that the number of points per object is limited, as in some published scans."""
 
 
 SCANNERS: Mapping[str, Scanner] = MappingProxyType(
     {
-        # depth cameras on a tripod that turns, their pictures fused: complete, smooth, even
+        # depth cameras on a rotating tripod, with fused pictures: complete, smooth, even
         "panoramic": Scanner(
             ray_step=0.5,
             positions=(3, 7),
@@ -84,7 +84,7 @@ SCANNERS: Mapping[str, Scanner] = MappingProxyType(
             blind_from=(0.9, 1.3),
             density=(0.7, 1.2),
         ),
-        # a depth camera in the hand, fused while walking: bumps, holes, drift, few ceilings
+        # a hand-held depth camera, fused while walking: bumps, holes, drift, few ceilings
         "handheld": Scanner(
             ray_step=0.8,
             positions=(2, 12),
@@ -111,13 +111,13 @@ SHARES_AT_HOME = (0.25, 0.15, 0.6)
 
 
 def choose_scanner(rng: Generator, shares: Sequence[float], allowed: Sequence[str]) -> str:
-    """One of the allowed kinds, all three if none is named, as often as the shares say."""
+    """Draw one of the allowed kinds, or of all three if ``allowed`` is empty, with the given shares."""
     names = [name for name in SCANNERS if not allowed or name in allowed]
     ends = np.cumsum([share for name, share in zip(SCANNERS, shares, strict=True) if name in names])
     return names[int(np.searchsorted(ends, rng.uniform(0, ends[-1])))]
 
 
 def with_settings(scanner: Scanner, settings: RoomSettings) -> Scanner:
-    """The scanner with the properties that the settings name."""
+    """Return the scanner with the properties given in the settings."""
     given = {name: getattr(settings, name) for name in OVERRIDES}
     return replace(scanner, **{name: value for name, value in given.items() if value is not None})

@@ -1,4 +1,4 @@
-"""A scanner on its tripod or in a hand: where it is, where its rays go and what they report."""
+"""A scanner on a tripod or in a hand: its positions, its rays and what they report."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from point2node.rooms.return_kernels import report_returns
 from point2node.rooms.scanners import Scanner
 from point2node.rooms.surfaces import DISC, QUAD, Floats, Surfaces
 
-PICTURE = (0.7, 0.53)  # tangents of half the angles of view of a camera in the hand
+PICTURE = (0.7, 0.53)  # tangents of half the angles of view of a hand-held camera
 DOWNWARDS = (0.2, 0.65)  # radians: how far it looks down on average, drawn per room
 LOOKS_UP, GLANCES = 0.35, 0.08  # share of the rooms in which it ever looks up, and of the pictures there that do
-JUMP, LARGEST_JUMP = 0.15, 0.05  # probability that tracking was lost once, and metres by which it came back wrong
+JUMP, LARGEST_JUMP = 0.15, 0.05  # probability that tracking is lost once, and the largest error afterwards in metres
 _X, _Y, _Z = np.eye(3)
 # right, up and forward of the six faces of the cube around a scanner
 CUBE = np.array([[_Y, _Z, _X], [-_Y, _Z, -_X], [-_X, _Z, _Y], [_X, _Z, -_Y], [_X, _Y, _Z], [_X, -_Y, -_Z]])
@@ -26,26 +26,26 @@ CUBE = np.array([[_Y, _Z, _X], [-_Y, _Z, -_X], [-_X, _Z, _Y], [_X, _Z, -_Y], [_X
 
 @dataclass(frozen=True)
 class Scans:
-    """The rays of S positions, F faces of n × n rays each, and what they report, in the frame of the room."""
+    """The rays of S positions, with F faces of n × n rays each, and their returns, in the frame of the room."""
 
     positions: Floats
-    """(S, 3)"""
+    """(S, 3) in metres."""
     faces: Floats
     """(S, F, 3, 3): right, up and forward of each face."""
     slopes: Floats
-    """(n, n, 2): how far right and up each ray of a face goes for one unit forward."""
+    """(n, n, 2): distance right and up of each ray of a face per unit forward."""
     depths: NDArray[np.float32]
-    """(S, F, n, n): units forward to the first hit."""
+    """(S, F, n, n): metres forward to the first hit."""
     surface: NDArray[np.int32]
-    """(S, F, n, n): the surface that was hit, -1 for none."""
+    """(S, F, n, n): the index of the surface that was hit, -1 for none."""
     reported: NDArray[np.float32]
-    """(S, F, n, n, 3): where the scanner says the hit is."""
+    """(S, F, n, n, 3): the position of the hit as reported by the scanner."""
     returned: NDArray[np.bool_]
-    """(S, F, n, n): whether it says anything."""
+    """(S, F, n, n): whether the scanner reports a hit."""
 
 
 def choose_positions(rng: Generator, plan: FloorPlan, scanner: Scanner) -> Floats:
-    """(S, 3): spread over the free floor, the farther from each other the better, at eye height."""
+    """Choose positions (S, 3) at eye height, spread over the free floor, as far from each other as possible."""
     cells = plan.free_cells()
     if not len(cells):
         cells = np.array([[plan.x.mean(), plan.y.mean()]])
@@ -62,7 +62,7 @@ def choose_positions(rng: Generator, plan: FloorPlan, scanner: Scanner) -> Float
 
 
 def scan(rng: Generator, surfaces: Surfaces, positions: Floats, scanner: Scanner) -> Scans:
-    """What a scanner at these positions reports of the surfaces."""
+    """Scan the surfaces from these positions."""
     slopes = ray_slopes(rng, scanner.ray_step)
     if scanner.views:
         faces, shifts = _pictures(rng, len(positions), scanner.views), _drift(rng, len(positions), scanner.pose_error)
@@ -102,7 +102,7 @@ def first_hits(
     slopes: Floats,
     borders: tuple[int, int] = (0, 0),
 ) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Depths and surfaces (S, F, n, n) of the first hits; the generator decides which rays pass through glass."""
+    """Return depths and surfaces (S, F, n, n) of the first hits; ``rng`` decides which rays pass through glass."""
     return cast_rays(
         positions,
         faces,
@@ -120,7 +120,7 @@ def first_hits(
 
 
 def _turned_cube(rng: Generator) -> Floats:
-    """The six faces, turned about the vertical so that their seams fall anywhere."""
+    """Return the six faces, turned about the vertical so that the seams between them are at random angles."""
     angle = rng.uniform(0, math.tau)
     cos, sin = math.cos(angle), math.sin(angle)
     turned: Floats = CUBE @ np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
@@ -128,7 +128,7 @@ def _turned_cube(rng: Generator) -> Floats:
 
 
 def _pictures(rng: Generator, positions: int, views: int) -> Floats:
-    """(S, F, 3, 3): pictures in all directions, most of them some way down, none quite level."""
+    """Return pictures (S, F, 3, 3) in all directions, most of them tilted downwards, none exactly level."""
     yaw = rng.uniform(0, math.tau, (positions, 1)) + (np.arange(views) + rng.uniform(-0.3, 0.3, (positions, views))) * (
         math.tau / views
     )
@@ -144,7 +144,7 @@ def _pictures(rng: Generator, positions: int, views: int) -> Floats:
 
 
 def _drift(rng: Generator, positions: int, pose_error: float) -> Floats:
-    """(S, 3): errors that add up along the way, now and then with a jump."""
+    """Return position errors (S, 3) in metres that accumulate along the way, sometimes with a jump."""
     steps = rng.normal(0, pose_error, (positions, 3))
     if pose_error and rng.uniform() < JUMP:
         steps[rng.integers(positions)] += rng.uniform(-LARGEST_JUMP, LARGEST_JUMP, 3)
@@ -153,7 +153,7 @@ def _drift(rng: Generator, positions: int, pose_error: float) -> Floats:
 
 
 def ray_slopes(rng: Generator, step: float) -> Floats:
-    """(n, n, 2): tangents of n × n rays at equal angles over a quarter turn, each anywhere in its pixel."""
+    """Return tangents (n, n, 2) of rays at equal angles over a quarter turn, each at a random position in its pixel."""
     count = max(8, round(90 / step))
     columns, rows = np.meshgrid(np.arange(count), np.arange(count))
     pixels = np.stack([columns, rows], axis=-1) + rng.uniform(0, 1, (count, count, 2))

@@ -1,4 +1,4 @@
-"""A finished room as one set of surfaces, each with the piece that it belongs to."""
+"""A finished room as one set of surfaces, each with the piece it belongs to."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class PlacedOpening:
 
     kind: str
     instance: int
-    """The number of its points."""
+    """The instance number of its points."""
     width: float
     height: float
     bottom: float
@@ -38,19 +38,19 @@ class PlacedOpening:
 
 @dataclass(frozen=True)
 class Scene:
-    """Everything that the scanner and the lamps need to know of a room, in the room's own frame."""
+    """Everything that the scanner and the lamps need to know about a room, in the room's own frame."""
 
     layout: str
     scanner: str
     styles: tuple[str, ...]
-    """The style of each piece that has one, in the order in which they were put there."""
+    """The style of each piece that has one, in the order in which they were placed."""
     outline: Floats
     """(V, 2): corners counter-clockwise."""
     height: float
     plan: FloorPlan
     surfaces: Surfaces
     piece: NDArray[np.int32]
-    """(P,): the number of the piece that each surface belongs to."""
+    """(P,): the index of the piece that each surface belongs to."""
     labels: NDArray[np.int32]
     """The class of each piece."""
     openings: tuple[PlacedOpening, ...]
@@ -59,7 +59,7 @@ class Scene:
 
 
 def build_scene(rng: Generator, styles: Styles, settings: RoomSettings) -> Scene:
-    """A room of one of the allowed layouts, furnished."""
+    """Build a furnished room with one of the allowed layouts."""
     choices = [layout for layout in LAYOUTS if not settings.layouts or layout.name in settings.layouts]
     layout = choose_style(choices, styles, rng)
     scanner = choose_scanner(rng, SCANNER_SHARES[layout.name], settings.scanners)
@@ -73,7 +73,7 @@ def build_scene(rng: Generator, styles: Styles, settings: RoomSettings) -> Scene
 
 
 def assemble(layout: str, scanner: str, room: Room, pieces: list[Piece], lamps: Floats) -> Scene:
-    """The scene of these pieces, of which those of the room come last."""
+    """Assemble the scene from these pieces; those of the room come last."""
     before = len(pieces) - len(room.pieces)
     return Scene(
         layout=layout,
@@ -94,7 +94,7 @@ def assemble(layout: str, scanner: str, room: Room, pieces: list[Piece], lamps: 
 
 
 def _place_lamps(rng: Generator, room: Room) -> Floats:
-    """One to four lamps below the ceiling, and daylight through up to three windows."""
+    """Place one to four lamps below the ceiling, and daylight at up to three windows (L, 4)."""
     low, high = room.outline.min(axis=0), room.outline.max(axis=0)
     count = int(rng.integers(1, 5))
     places = np.column_stack([rng.uniform(low, high, (count, 2)), np.full(count, room.height - 0.3)])

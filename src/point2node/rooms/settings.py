@@ -1,4 +1,4 @@
-"""What can be chosen about the generated rooms and about the scanner that looks at them."""
+"""Settings of the generated rooms and of the scanner."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ OVERRIDES = ("ray_step", "positions", "range_noise", "pose_error", "mixed_pixels
 
 @dataclass(frozen=True)
 class RoomSettings:
-    """Each field with its default; probabilities are per room unless they say otherwise.
+    """Settings of generated rooms; probabilities are per room unless stated otherwise.
 
-    What is None is as the scanner has it, which is drawn per room.
+    None takes the value of the kind of scanner, which is drawn per room.
     """
 
     layouts: tuple[str, ...] = ()
-    """Only these room types, e.g. ("office", "corridor"); empty for all, as often as real buildings have them."""
+    """Only these room types, e.g. ("office", "corridor"); empty for all, about as frequent as in real buildings."""
     scanners: tuple[str, ...] = ()
-    """Only these of "panoramic", "laser" and "handheld"; empty for all three, homes mostly with the last."""
+    """Only these of "panoramic", "laser" and "handheld"; empty for all three, with mostly "handheld" in homes."""
     ray_step: float | None = None
-    """Degrees between neighbouring rays of a scanner; 0.45 are 240,000 rays at each position of a tripod."""
+    """Degrees between neighbouring rays of a scanner; 0.45 gives 240,000 rays at each position of a tripod."""
     positions: tuple[int, int] | None = None
-    """Fewest and most scanner positions in a room; large rooms get more."""
+    """Minimum and maximum number of scanner positions in a room; large rooms get more."""
     even: float = 0.02
-    """Metres: one point is kept in each cube of about this edge; at least 0.01, or 0 for every return."""
+    """Metres: edge of the cubes in which one point is kept, approximately; at least 0.01, or 0 to keep every return."""
     range_noise: tuple[float, float] | None = None
-    """Metres: standard deviation of a range at one metre, drawn per room; it grows with range and grazing angle."""
+    """Metres: standard deviation of a range at 1 m, drawn per room; it grows with range and grazing incidence."""
     pose_error: float | None = None
     """Metres: how far apart the scans of a room are after registration."""
     mixed_pixels: float | None = None
@@ -37,11 +37,11 @@ class RoomSettings:
     lost_ceiling: float | None = None
     """Probability that the ceiling is missing, as in scans cut open for display."""
     cut_room: float = 0.08
-    """Probability that a part of the room is cut off by a straight line."""
+    """Probability that part of the room is cut off along a straight line."""
     grey: float = 0.08
-    """Probability that the scan has next to no colour."""
+    """Probability that the scan has almost no colour."""
     margin: float = 0.6
-    """Metres: what lies farther outside the room, seen through a door, is cropped."""
+    """Metres: points farther outside the room, seen through a door, are cropped."""
 
     def __post_init__(self) -> None:
         _check("ray_step", self.ray_step, 0.02, 5)

@@ -21,8 +21,8 @@ Array = NDArray[Any]
 Triple = tuple[float, float, float]
 
 GREY_WEIGHTS = (0.3, 0.59, 0.11)
-SHADOW = 0.25  # share of a lamp's light that reaches its shadow by way of the walls
-MIDDLE = 0.45  # the brightness that contrast leaves as it is
+SHADOW = 0.25  # share of a lamp's light that reaches its shadow via the walls
+MIDDLE = 0.45  # the brightness that contrast does not change
 CORNER_REACH = 0.35  # metres: how far the darkness of a corner reaches
 
 
@@ -48,18 +48,18 @@ def shade(
     height: float,
     key: np.uint64,
 ) -> Array:
-    """Colours (N, 3), linear, not yet clipped.
+    """Return linear colours (N, 3) before clipping.
 
     Args:
-        rays: (N,), flat numbers into (S, F, n, n).
+        rays: (N,), flat indices into (S, F, n, n).
         positions, faces, slopes, depths, hits: as in ``Scans``.
         kind, origin, frame, inverse, form, material: as for ``cast_rays``.
         lamps: (L, 4), x, y, z and strength.
-        shadows: (M, 6, m, m), depths that the first M lamps see; the others throw no shadows.
-        cube: (6, 3, 3), right, up and forward of the faces in which the lamps look.
-        ambient: strength of the light from everywhere.
+        shadows: (M, 6, m, m), depths seen from the first M lamps; the other lamps cast no shadows.
+        cube: (6, 3, 3), right, up and forward of the faces of ``shadows``.
+        ambient: strength of the light from all directions.
         walls: (W, 4), x and y of the two ends of each wall.
-        height: of the room.
+        height: height of the room in metres.
         key: seed of the textures.
     """
     colours = np.empty((len(rays), 3), np.float32)
@@ -99,9 +99,9 @@ def shade(
 def develop(
     light: Array, scan: Array, gains: Array, saturation: float, contrast: float, noise: float, key: np.uint64
 ) -> Array:
-    """Light (N, 3) as eight-bit colours: exposed by the gains (S, 3) of its scan, with a camera's curve and noise.
+    """Convert light (N, 3) to 8-bit colours, with the gains (S, 3) of its scan, a camera's curve and noise.
 
-    The curve raises brightness around ``MIDDLE`` to the power ``contrast``.
+    The curve raises brightness, relative to ``MIDDLE``, to the power ``contrast``.
     """
     colours = np.empty(light.shape, np.uint8)
     for n in prange(len(light)):
@@ -116,7 +116,7 @@ def develop(
 
 @kernel()
 def _times(matrix: Array, x: float, y: float, z: float) -> Triple:
-    """The matrix times the column (x, y, z); np.dot would need scipy here, and allocate."""
+    """Return the matrix times the column (x, y, z); np.dot would need scipy here, and would allocate memory."""
     return (
         matrix[0, 0] * x + matrix[0, 1] * y + matrix[0, 2] * z,
         matrix[1, 0] * x + matrix[1, 1] * y + matrix[1, 2] * z,
@@ -128,7 +128,7 @@ def _times(matrix: Array, x: float, y: float, z: float) -> Triple:
 def _light(
     place: Triple, gradient: Triple, eye: Array, lamps: Array, shadows: Array, cube: Array, ambient: float
 ) -> float:
-    """How much light falls on the side of the surface that the scanner sees."""
+    """Return how much light falls on the side of the surface that the scanner sees."""
     x, y, z = gradient
     length = math.sqrt(x * x + y * y + z * z)
     facing = x * (eye[0] - place[0]) + y * (eye[1] - place[1]) + z * (eye[2] - place[2])
@@ -150,7 +150,7 @@ def _light(
 
 @kernel(error_model="numpy")
 def _in_shadow(depths: Array, cube: Array, x: float, y: float, z: float) -> bool:
-    """Whether the lamp sees something nearer than the point at (x, y, z) from it."""
+    """Return whether something is between the lamp and the point, which is at (x, y, z) from the lamp."""
     if abs(x) >= abs(y) and abs(x) >= abs(z):  # the faces in the order of scanning.CUBE: ±x, ±y, ±z
         side, forward = 0 if x > 0.0 else 1, abs(x)
     elif abs(y) >= abs(z):
@@ -165,7 +165,7 @@ def _in_shadow(depths: Array, cube: Array, x: float, y: float, z: float) -> bool
 
 @kernel()
 def _openness(place: Triple, walls: Array, height: float) -> float:
-    """1 in the open, less near the floor, the ceiling and the walls, least where they meet."""
+    """Return 1 in the open, less near the floor, the ceiling and the walls, and least where they meet."""
     nearest = np.inf
     for wall in walls:
         dx, dy = wall[2] - wall[0], wall[3] - wall[1]
@@ -187,7 +187,7 @@ SPECKLE, GRAIN, TILES, SPINES, BLOTCHES, PRINT = range(1, 7)
 
 @kernel()
 def paint_point(row: Array, u: float, v: float, key: np.uint64, out: Array) -> None:
-    """The material's colour at (u, v), in metres along the surface, written to ``out``."""
+    """Write the material's colour at (u, v), in metres along the surface, to ``out``."""
     texture, scale, contrast = int(row[3]), row[4], row[5]
     u, v = u / scale, v / scale
     factor = 1.0
@@ -202,7 +202,7 @@ def paint_point(row: Array, u: float, v: float, key: np.uint64, out: Array) -> N
         factor += contrast * (2.0 * _smooth(key, u, v) - 1.0)
     for k in range(3):
         out[k] = row[k] * factor
-    if texture in (SPINES, PRINT):  # every cell of its own hue; a spine runs along v
+    if texture in (SPINES, PRINT):  # each cell has a different hue; a spine runs along v
         cell = mix(mix(key, math.floor(u)), math.floor(v) if texture == PRINT else 0)
         for k in range(3):
             out[k] += contrast * (0.9 * uniform(mix(cell, k)) - row[k])
@@ -210,13 +210,13 @@ def paint_point(row: Array, u: float, v: float, key: np.uint64, out: Array) -> N
 
 @kernel()
 def _cell(key: np.uint64, u: float, v: float) -> float:
-    """The random number of the unit cell around (u, v)."""
+    """Return the random number of the unit cell that contains (u, v)."""
     return uniform(mix(mix(key, math.floor(u)), math.floor(v)))
 
 
 @kernel()
 def _smooth(key: np.uint64, u: float, v: float) -> float:
-    """Random numbers at whole (u, v), blended in between."""
+    """Return random numbers of the integer grid, interpolated at (u, v)."""
     s, t = u - math.floor(u), v - math.floor(v)
     low = _cell(key, u, v) * (1.0 - s) + _cell(key, u + 1.0, v) * s
     high = _cell(key, u, v + 1.0) * (1.0 - s) + _cell(key, u + 1.0, v + 1.0) * s

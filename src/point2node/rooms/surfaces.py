@@ -1,12 +1,12 @@
 """Surfaces as arrays: parallelograms, discs, tubes, balls and cushions, each an affine image of its unit shape.
 
-A point p of the unit shape lies in the room at ``origin + p @ frame``. The unit shapes are
+A point p of the unit shape is at ``origin + p @ frame`` in the room. The unit shapes are
 
 - quad: 0 ≤ x, y ≤ 1, z = 0
 - disc: x² + y² ≤ 1, z = 0
 - tube: x² + y² = (1 + (form − 1)·z)², 0 ≤ z ≤ 1
 - ball: x² + y² + z² = 1
-- cushion: |x|ᵖ + |y|ᵖ + |z|ᵖ = 1 with the even exponent p = form: a box with soft edges, the softer the smaller p
+- cushion: |x|ᵖ + |y|ᵖ + |z|ᵖ = 1 with the even exponent p = form: a box with soft edges, softer for smaller p
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ UNIT_HIGH = np.array([[1, 1, 0], [1, 1, 0], [1, 1, 1], [1, 1, 1], [1, 1, 1]], fl
 
 _BOX_ORIGINS = np.array([[1, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]], float)
 _X, _Y, _Z = np.eye(3)
-# two edges and the normal of each face; the edges are ordered so that the normal points out of the box
+# two edges and the normal of each face; they are ordered so that the normal points out of the box
 _BOX_AXES = np.array(
     [[_Y, _Z, _X], [_Z, _Y, -_X], [_X, _Z, -_Y], [_Z, _X, _Y], [_X, _Y, _Z], [_Y, _X, -_Z]],
 )
@@ -46,11 +46,11 @@ class Surfaces:
     origin: Floats
     """(P, 3)"""
     frame: Floats
-    """(P, 3, 3): the images of the unit axes, one a row."""
+    """(P, 3, 3): the images of the unit axes, one per row."""
     form: Floats
-    """(P,): the top radius of a tube over its bottom radius; the exponent of a cushion; 1 for the others."""
+    """(P,): the ratio of a tube's top radius to its bottom radius; the exponent of a cushion; 1 for the others."""
     closed: NDArray[np.bool_]
-    """(P,): part of a solid body, so never seen from behind."""
+    """(P,): whether it is part of a solid body, so never seen from behind."""
     material: Floats
     """(P, 8): ``Material.row`` of each."""
 
@@ -58,11 +58,11 @@ class Surfaces:
         return len(self.kind)
 
     def moved(self, by: Point) -> Surfaces:
-        """Shifted by a vector."""
+        """Return the surfaces shifted by a vector."""
         return self._at(self.origin + by, self.frame)
 
     def copied(self, to: Sequence[Point] | Floats) -> Surfaces:
-        """One copy for each of the vectors (K, 3), shifted by it."""
+        """Return one copy for each vector (K, 3), shifted by it."""
         count = len(to)
         return Surfaces(
             np.tile(self.kind, count),
@@ -74,7 +74,7 @@ class Surfaces:
         )
 
     def turned(self, angle: float, axis: Literal["x", "y", "z"] = "z") -> Surfaces:
-        """Rotated about an axis through the origin, counter-clockwise, in radians."""
+        """Return the surfaces rotated counter-clockwise about an axis through the origin, in radians."""
         cos, sin = math.cos(angle), math.sin(angle)
         if axis == "z":
             rotation = np.array([[cos, sin, 0.0], [-sin, cos, 0.0], [0.0, 0.0, 1.0]])
@@ -85,7 +85,7 @@ class Surfaces:
         return self._at(self.origin @ rotation, self.frame @ rotation)
 
     def bounds(self) -> tuple[Floats, Floats]:
-        """Lower and upper corner of an axis-aligned box around all surfaces."""
+        """Return the lower and upper corner of an axis-aligned box around all surfaces."""
         one, other = UNIT_LOW[self.kind][:, :, None] * self.frame, UNIT_HIGH[self.kind][:, :, None] * self.frame
         wider = (self.kind == TUBE) & (self.form > 1)
         if wider.any():  # a tube that widens
@@ -95,12 +95,12 @@ class Surfaces:
         return (self.origin + low).min(axis=0), (self.origin + high).max(axis=0)
 
     def _at(self, origin: Floats, frame: Floats) -> Surfaces:
-        # not dataclasses.replace, which takes a fifth of the time of furnishing a room
+        # not dataclasses.replace, which would take a fifth of the time of furnishing a room
         return Surfaces(self.kind, origin, frame, self.form, self.closed, self.material)
 
 
 def join(parts: Sequence[Surfaces]) -> Surfaces:
-    """All surfaces of all parts as one."""
+    """Join the surfaces of all parts."""
     return Surfaces(
         np.concatenate([part.kind for part in parts]),
         np.concatenate([part.origin for part in parts]),
@@ -112,14 +112,14 @@ def join(parts: Sequence[Surfaces]) -> Surfaces:
 
 
 def quad(corner: Point, first: Point, second: Point, material: Material) -> Surfaces:
-    """A parallelogram seen from both sides, from a corner along two edges."""
+    """Return a parallelogram, visible from both sides, given by a corner and two edges."""
     u, v = np.asarray(first, float), np.asarray(second, float)
     normal = _cross(u, v)
     return _single(QUAD, corner, (u, v, normal / np.linalg.norm(normal)), material)
 
 
 def box(size: Point, at: Point, material: Material) -> Surfaces:
-    """A solid box; ``at`` is the centre of its bottom face."""
+    """Return a solid box; ``at`` is the centre of its bottom face."""
     lengths = np.asarray(size, float)
     corner = np.asarray(at, float) - lengths * (0.5, 0.5, 0.0)
     frame = _BOX_AXES.copy()
@@ -129,24 +129,24 @@ def box(size: Point, at: Point, material: Material) -> Surfaces:
 
 
 def disc(radius: float, at: Point, material: Material) -> Surfaces:
-    """A level disc seen from both sides, by its centre."""
+    """Return a level disc, visible from both sides; ``at`` is its centre."""
     return _single(DISC, at, (radius * _X, radius * _Y, _Z), material)
 
 
 def ball(radii: Point, at: Point, material: Material) -> Surfaces:
-    """An ellipsoid by its centre and its half axes."""
+    """Return an ellipsoid with these half axes; ``at`` is its centre."""
     return _single(BALL, at, np.diag(np.asarray(radii, float)), material, closed=True)
 
 
 def cushion(size: Point, at: Point, material: Material, exponent: int = 4) -> Surfaces:
-    """A box with soft edges; ``at`` is the centre of its bottom, ``exponent`` is 4 for a pillow to 10 for a slab."""
+    """Return a box with soft edges; ``at`` is the centre of its bottom, ``exponent`` is 4 (a pillow) to 10 (a slab)."""
     half = np.asarray(size, float) / 2
     centre = (at[0], at[1], at[2] + half[2])
     return _single(CUSHION, centre, np.diag(half), material, float(exponent), closed=True)
 
 
 def rod(start: Point, end: Point, radius: float, material: Material, taper: float = 1.0) -> Surfaces:
-    """An open tube from one point to another; ``taper`` is the radius at the end over the one at the start."""
+    """Return an open tube from one point to another; ``taper`` is the ratio of end radius to start radius."""
     axis = np.asarray(end, float) - np.asarray(start, float)
     sideways = _cross(axis, _X if abs(axis[0]) < abs(axis[2]) else _Z)
     u = radius * sideways / np.linalg.norm(sideways)
@@ -155,13 +155,13 @@ def rod(start: Point, end: Point, radius: float, material: Material, taper: floa
 
 
 def drum(radius: float, height: float, at: Point, material: Material, taper: float = 1.0) -> Surfaces:
-    """An upright tube with a lid; ``at`` is the centre of its bottom."""
+    """Return an upright tube with a lid; ``at`` is the centre of its bottom."""
     top = (at[0], at[1], at[2] + height)
     return join([rod(at, top, radius, material, taper), disc(radius * taper, top, material)])
 
 
 def _cross(a: Floats, b: Floats) -> Floats:
-    """np.cross takes thirty times as long for one pair."""
+    """Return the cross product; np.cross takes thirty times as long for one pair."""
     return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 

@@ -1,1 +1,1 @@
-"""What belongs to the building: walls, openings, columns and beams."""
+"""Parts of the building: walls, openings, columns and beams."""

@@ -1,4 +1,4 @@
-"""Doors in their styles: leaf and frame, closed, ajar, open or folded back to the wall."""
+"""Styles of doors: leaf and frame, closed, ajar, open or folded back against the wall."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from point2node.rooms.surfaces import Surfaces, box, join, quad, rod
 
 LeafBuilder = Callable[[float, float], Surfaces]  # from the width and height, hinged at x = 0
 
-RECESS = (-0.015, 0.1)  # metres: how deep a closed leaf sits in the wall; less than 0 stands out of it
-# how often a leaf is closed, ajar, open or folded back to the wall, and by which angles in radians
+RECESS = (-0.015, 0.1)  # metres: depth of a closed leaf in the wall; less than 0 stands out of it
+# how often a leaf is closed, ajar, open or folded back against the wall, and its angles in radians
 STATES = (0.5, 0.1, 0.3, 0.1)
 ANGLES = ((0.0, 0.0), (0.08, 0.5), (0.5, 1.75), (1.75, 3.0))
 OUTWARDS = 0.35  # share of the open leaves that open out of the room, by up to a right angle
@@ -34,7 +34,7 @@ def double_door(rng: Generator, around: Surroundings) -> Opening:
 
 
 def panel_door(rng: Generator, around: Surroundings) -> Opening:
-    """A leaf with raised panels, as homes have them."""
+    """A leaf with raised panels, as in homes."""
     finish, rows = _finish(rng, around), int(rng.integers(1, 4))
 
     def leaf(width: float, height: float) -> Surfaces:
@@ -50,7 +50,7 @@ def panel_door(rng: Generator, around: Surroundings) -> Opening:
 
 
 def vision_door(rng: Generator, around: Surroundings) -> Opening:
-    """A leaf with a narrow pane beside the handle."""
+    """A leaf with a narrow pane next to the handle."""
     finish, pane = _finish(rng, around), glass(rng)
     return _hinged(rng, around, 1, lambda width, height: _glazed(width, height, (0.6, 0.85), (0.4, 0.9), finish, pane))
 
@@ -76,7 +76,7 @@ def half_glazed_door(rng: Generator, around: Surroundings) -> Opening:
 
 
 def sliding_door(rng: Generator, around: Surroundings) -> Opening:
-    """Two or three flat leaves one behind the other, as closets have them; at times mirrors."""
+    """Two or three flat leaves one behind the other, as in closets; sometimes mirrors."""
     leaves, finish = int(rng.integers(2, 4)), _finish(rng, around)
     each, height = min(rng.uniform(0.55, 0.95), (around.length - 0.5) / leaves), _height(rng, around)
     width, y = leaves * each, rng.uniform(0.0, 0.05)
@@ -96,7 +96,7 @@ def bare_frame(rng: Generator, around: Surroundings) -> Opening:
 
 
 def _finish(rng: Generator, around: Surroundings) -> Material:
-    """Painted like the wall, or in a colour of its own."""
+    """Return the finish of the wall, or a different one."""
     if rng.uniform() < 0.35:
         return around.finish
     return (wood, wood, paint, paint, furniture_finish)[rng.integers(5)](rng)
@@ -107,13 +107,13 @@ def _height(rng: Generator, around: Surroundings) -> float:
 
 
 def _hinged(rng: Generator, around: Surroundings, leaves: int, build_leaf: LeafBuilder) -> Opening:
-    """One or two leaves in a frame, often with a panel above them or a pane at their side."""
+    """Build one or two leaves in a frame, sometimes with a panel above them or a pane next to them."""
     each, height = rng.uniform(0.7, 1.05), _height(rng, around)
     edge = 0.012 if rng.uniform() < 0.15 else rng.uniform(0.03, 0.12)
     deep, proud = rng.uniform(0.08, 0.2), rng.uniform(0.0, 0.025)
     trim = _finish(rng, around)
     width = leaves * each + 2 * edge
-    recess, clearance, beside = rng.uniform(*RECESS), 0.8, 0.0
+    recess, clearance, side_clearance = rng.uniform(*RECESS), 0.8, 0.0
     parts = [frame(width, height + edge, edge, deep, deep / 2 - proud, trim, sill=False)]
     first, hung = int(rng.choice([-1, 1])), []
     for number in range(leaves):
@@ -124,7 +124,7 @@ def _hinged(rng: Generator, around: Surroundings, leaves: int, build_leaf: LeafB
         angle = _angle(rng)
         hung.append(Leaf("right" if side == 1 else "left", angle))
         if angle > 0:
-            clearance, beside = 1.1, max(beside, each if angle > ANGLES[-1][0] else 0.0)
+            clearance, side_clearance = 1.1, max(side_clearance, each if angle > ANGLES[-1][0] else 0.0)
         y = recess if abs(angle) < 0.5 else (-0.03 if angle > 0 else 0.1)
         parts.append(leaf.turned(side * angle).moved((side * each * leaves / 2, y, 0.01)))
     total, tall = width, height + edge
@@ -134,16 +134,18 @@ def _hinged(rng: Generator, around: Surroundings, leaves: int, build_leaf: LeafB
         fill = glass(rng) if rng.uniform() < 0.4 else trim
         parts.append(box((width, 0.04, above), (0, recess + 0.02, tall), fill))
         tall += above
-    if rng.uniform() < 0.08:  # a pane beside it
+    if rng.uniform() < 0.08:  # a pane next to it
         extra = rng.uniform(0.25, 0.6)
         parts.append(box((extra, 0.03, tall), (width / 2 + extra / 2, recess + 0.02, 0), glass(rng)))
         parts.append(box((0.05, deep, tall), (width / 2 + extra - 0.025, deep / 2 - proud, 0), trim))
         parts, total = [join(parts).moved((-extra / 2, 0, 0))], width + extra
-    return Opening(total, tall, piece("door", parts), clearance=clearance, beside=beside, leaves=tuple(hung))
+    return Opening(
+        total, tall, piece("door", parts), clearance=clearance, side_clearance=side_clearance, leaves=tuple(hung)
+    )
 
 
 def _angle(rng: Generator) -> float:
-    """How far a leaf is open, in radians; less than 0 out of the room."""
+    """Draw the angle by which a leaf is open, in radians; less than 0 opens out of the room."""
     angle = float(rng.uniform(*ANGLES[rng.choice(len(STATES), p=STATES)]))
     return -min(angle, 1.6) if rng.uniform() < OUTWARDS else angle
 
@@ -151,7 +153,7 @@ def _angle(rng: Generator) -> float:
 def _glazed(
     width: float, height: float, across: tuple[float, float], up: tuple[float, float], finish: Material, pane: Material
 ) -> Surfaces:
-    """A leaf with a pane between the given shares of its width and height."""
+    """Build a leaf with a pane between the given shares of its width and height."""
     left, right, bottom, top = across[0] * width, across[1] * width, up[0] * height, up[1] * height
     return join(
         [
@@ -165,7 +167,7 @@ def _glazed(
 
 
 def _handles(width: float, metal_: Material) -> Surfaces:
-    """A lever on either side."""
+    """Build a lever on each side."""
     x, z = width - 0.07, 1.03
     levers = [rod((x, y, z), (x - 0.12, y, z), 0.01, metal_) for y in (-0.07, 0.07)]
     return join([rod((x, -0.07, z), (x, 0.07, z), 0.012, metal_), *levers])

@@ -1,4 +1,4 @@
-"""The shell of a room: floor, ceiling, walls with holes where its openings are, columns and beams in their styles."""
+"""The shell of a room: floor, ceiling, walls with holes for the openings, and styles of columns and beams."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from point2node.rooms.materials import Material, ceiling_paint, fabric, metal, p
 from point2node.rooms.pieces import Piece, piece
 from point2node.rooms.surfaces import Floats, Surfaces, box, join, quad, rod
 
-BEYOND = 1.5  # metres: how far floor and ceiling go on behind doors
+BEYOND = 1.5  # metres: how far floor and ceiling continue behind doors
 THICKNESS = 0.2  # metres: depth of the reveals
 Hole = tuple[float, Opening]
 Rectangle = tuple[float, float, float, float]  # low x, high x, low y, high y
@@ -23,7 +23,7 @@ Openings = Sequence[tuple[Wall, float, Opening]]
 
 
 def build_floor(rng: Generator, outline: Floats, openings: Openings) -> Piece:
-    """One level surface, and some more behind each door."""
+    """Build one level surface, and another behind each door."""
     finish = (fabric, fabric, wood, wood, stone, stone, paint)[rng.integers(7)](rng)
     if rng.uniform() < 0.3:
         finish = panelled(finish, rng.uniform(0.3, 0.8))
@@ -35,7 +35,7 @@ def build_floor(rng: Generator, outline: Floats, openings: Openings) -> Piece:
 def build_ceiling(
     rng: Generator, outline: Floats, height: float, rise: float, holes: Sequence[Rectangle], openings: Openings
 ) -> Piece:
-    """Level around the holes of its lamps, or sloped up by ``rise`` from one side to the other; tiled in many rooms."""
+    """Build a level ceiling with holes for its lamps, or one that rises by ``rise`` metres; tiled in many rooms."""
     finish = stone(rng) if rng.uniform() < 0.1 else ceiling_paint(rng)
     if rng.uniform() < 0.4:
         finish = panelled(finish, rng.choice([0.6, 0.625, 1.2]))
@@ -57,7 +57,7 @@ def build_ceiling(
 
 
 def build_walls(rng: Generator, walls: list[Wall], openings: Openings, height: float, finish: Material) -> list[Piece]:
-    """One piece for each wall: the face around the holes, the reveals and a skirting board."""
+    """Build one piece for each wall: the face around the holes, the reveals and a skirting board."""
     accent = wall_finish(rng)
     skirting = paint(rng) if rng.uniform() < 0.5 else wood(rng)
     skirting_height = rng.uniform(0.05, 0.14) if rng.uniform() < 0.7 else 0.0
@@ -73,12 +73,12 @@ def build_walls(rng: Generator, walls: list[Wall], openings: Openings, height: f
 
 
 def build_stub(rng: Generator, length: float, height: float, finish: Material) -> Piece:
-    """A short wall that stands into the room, along y."""
+    """Build a short wall that projects into the room, along y."""
     return piece("wall", [box((rng.uniform(0.08, 0.25), length, height), (0, 0, 0), finish)])
 
 
 def _thresholds(openings: Openings, z: float, material: Material) -> list[Surfaces]:
-    """Floor or ceiling behind the doors."""
+    """Build the floor or ceiling behind the doors."""
     parts = []
     for wall, at, opening in openings:
         if opening.bottom == 0:
@@ -89,7 +89,7 @@ def _thresholds(openings: Openings, z: float, material: Material) -> list[Surfac
 
 
 def _around(bounds: Rectangle, holes: Sequence[Rectangle], z: float, material: Material) -> list[Surfaces]:
-    """A level rectangle without its holes, in strips along x."""
+    """Build a level rectangle without its holes, in strips along x."""
     edges = np.unique([*bounds[2:], *(y for hole in holes for y in hole[2:])])
     edges = edges[(edges >= bounds[2]) & (edges <= bounds[3])]
     parts = []
@@ -107,13 +107,13 @@ def _around(bounds: Rectangle, holes: Sequence[Rectangle], z: float, material: M
 def _upright(
     wall: Wall, low: float, high: float, bottom: float, top: float, off: float, material: Material
 ) -> Surfaces:
-    """A rectangle parallel to the wall, ``off`` metres into the room."""
+    """Build a rectangle parallel to the wall, ``off`` metres into the room."""
     along = wall.direction * (high - low)
     return quad((*wall.at(low, off), bottom), (*along, 0), (0, 0, top - bottom), material)
 
 
 def _face(wall: Wall, holes: list[Hole], height: float, material: Material) -> list[Surfaces]:
-    """The wall in strips: full height between the holes, above and below each hole."""
+    """Build the wall in strips: full height between the holes, and above and below each hole."""
     parts, reached = [], 0.0
     for at, hole in holes:
         low, high = at - hole.width / 2, at + hole.width / 2
@@ -129,7 +129,7 @@ def _face(wall: Wall, holes: list[Hole], height: float, material: Material) -> l
 
 
 def _reveals(wall: Wall, holes: list[Hole], material: Material) -> list[Surfaces]:
-    """The cut sides of the wall around each hole."""
+    """Build the sides of the wall inside each hole."""
     parts = []
     outward = -THICKNESS * wall.inward
     for at, hole in holes:
@@ -142,7 +142,7 @@ def _reveals(wall: Wall, holes: list[Hole], material: Material) -> list[Surfaces
 
 
 def _skirting(wall: Wall, holes: list[Hole], height: float, material: Material) -> list[Surfaces]:
-    """A board along the foot of the wall, interrupted by doors."""
+    """Build a board along the foot of the wall, interrupted by doors."""
     parts, reached = [], 0.0
     ends = [(at - hole.width / 2, at + hole.width / 2) for at, hole in holes if hole.bottom < height]
     for low, high in [*ends, (wall.length, wall.length)]:
@@ -155,7 +155,7 @@ def _skirting(wall: Wall, holes: list[Hole], height: float, material: Material) 
 
 
 def round_column(rng: Generator, height: float, finish: Material) -> Piece:
-    """A cylinder from floor to ceiling, at times on a base."""
+    """A cylinder from floor to ceiling, sometimes on a base."""
     radius, finish = rng.uniform(0.12, 0.35), _finish(rng, finish)
     parts = [rod((0, 0, 0), (0, 0, height), radius, finish)]
     if rng.uniform() < 0.3:
@@ -164,7 +164,7 @@ def round_column(rng: Generator, height: float, finish: Material) -> Piece:
 
 
 def square_column(rng: Generator, height: float, finish: Material) -> Piece:
-    """A pillar, square or oblong, at times with a skirting board."""
+    """A square or rectangular pillar, sometimes with a skirting board."""
     width, depth, finish = rng.uniform(0.2, 0.7), rng.uniform(0.2, 0.6), _finish(rng, finish)
     parts = [box((width, depth, height), (0, 0, 0), finish)]
     if rng.uniform() < 0.3:
@@ -173,13 +173,13 @@ def square_column(rng: Generator, height: float, finish: Material) -> Piece:
 
 
 def pilaster(rng: Generator, height: float, finish: Material) -> Piece:
-    """A flat pillar on a wall: wide, and hardly out of it."""
+    """A flat pillar on a wall: wide, and projecting only a little."""
     size = (rng.uniform(0.3, 1.0), rng.uniform(0.05, 0.25), height)
     return piece("column", [box(size, (0, 0, 0), _finish(rng, finish))])
 
 
 def octagonal_column(rng: Generator, height: float, finish: Material) -> Piece:
-    """Two boxes turned against each other: eight ridges."""
+    """Two boxes, one turned against the other, which gives eight ridges."""
     side, finish = rng.uniform(0.3, 0.5), _finish(rng, finish)
     core = box((side, side, height), (0, 0, 0), finish)
     return piece("column", [core, core.turned(math.pi / 4)])
@@ -204,7 +204,7 @@ def soffit(rng: Generator, length: float, width: float, drop: float, finish: Mat
 
 
 def _finish(rng: Generator, wall: Material) -> Material:
-    """Painted like the walls more often than not."""
+    """Return the finish of the walls in most cases, otherwise a different one."""
     if rng.uniform() < 0.6:
         return wall
     finish = paint(rng) if rng.uniform() < 0.6 else stone(rng)

@@ -1,4 +1,4 @@
-"""Windows in their styles: frame, panes that answer rays in patches, sill and blind."""
+"""Styles of windows: frame, panes that return rays in patches, sill and blind."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from point2node.rooms.materials import Material, fabric, glass, metal, paint, st
 from point2node.rooms.pieces import piece
 from point2node.rooms.surfaces import Surfaces, box, join, quad
 
-# how panes answer: returns all over, in patches, few, and how often
+# how often panes return rays everywhere, and in patches; the others return few
 FILLED, PATCHY = 0.45, 0.3
 PATCH = (0.25, 0.7)  # metres
-WAVY, LARGEST_WAVE = 0.4, 0.05  # share of the panes that a depth camera sees bent, and by how many metres
+WAVY, LARGEST_WAVE = 0.4, 0.05  # share of the panes that a depth camera sees bent, and by how many metres at most
 
 
 def casement(rng: Generator, around: Surroundings) -> Opening:
@@ -25,7 +25,7 @@ def casement(rng: Generator, around: Surroundings) -> Opening:
 
 
 def ribbon(rng: Generator, around: Surroundings) -> Opening:
-    """A long row of panes, as office fronts have."""
+    """A long row of panes, as in office buildings."""
     sill = rng.uniform(0.75, 1.3)
     return _window(rng, around, rng.uniform(2.0, 4.5), rng.uniform(0.7, 1.6), sill, rows=1)
 
@@ -61,7 +61,7 @@ def muntin(rng: Generator, around: Surroundings) -> Opening:
 def _window(
     rng: Generator, around: Surroundings, width: float, height: float, bottom: float, rows: int, pane_width: float = 0.0
 ) -> Opening:
-    """Panes in a grid of bars, recessed, as large as the wall allows; at times a blind that returns rays."""
+    """Build recessed panes in a grid of bars, as large as the wall allows; sometimes with a blind."""
     width = min(width, around.length - 0.25)
     height = min(height, around.height - bottom - rng.uniform(0.1, 0.3))
     finish, recess = _finish(rng, around), rng.uniform(0.02, 0.2)
@@ -87,7 +87,7 @@ def _finish(rng: Generator, around: Surroundings) -> Material:
 
 
 def _panes(rng: Generator, width: float, height: float, recess: float) -> Surfaces:
-    """Glass that returns rays everywhere, in patches or seldom; bent where reflections mislead a depth camera."""
+    """Build glass that returns rays everywhere, in patches or rarely; some are bent, as depth cameras see them."""
     answer, pane = rng.uniform(), glass(rng)
     wave = rng.uniform(0, LARGEST_WAVE) if rng.uniform() < WAVY else 0.0
     columns, rows = (max(1, round(side / rng.uniform(*PATCH))) for side in (width, height))
@@ -110,7 +110,7 @@ def _panes(rng: Generator, width: float, height: float, recess: float) -> Surfac
 
 
 def _blind(rng: Generator, width: float, height: float, recess: float) -> Surfaces:
-    """A roller blind drawn some way down, level slats, or upright ones."""
+    """Build a roller blind that is partly down, horizontal slats, or vertical ones."""
     drop, y = height * rng.uniform(0.15, 1.0), recess - 0.045
     form = rng.integers(3)
     if form == 0:

@@ -8,7 +8,7 @@ from point2node.rooms.materials import Material, books, fabric, furniture_finish
 from point2node.rooms.pieces import Piece, Top, piece
 from point2node.rooms.surfaces import Surfaces, ball, box, cushion, drum, quad
 
-BOARD = 0.022  # metres: how thick shelves and sides are
+BOARD = 0.022  # metres: thickness of shelves and sides
 
 
 def open_shelves(rng: Generator) -> Piece:
@@ -100,7 +100,7 @@ def cube_grid(rng: Generator) -> Piece:
 def cupboard(
     rng: Generator, body: Material, width: float, depth: float, height: float = 0.0
 ) -> tuple[list[Surfaces], list[Top]]:
-    """The parts and the top of a closed cupboard whose fronts stand out a little, with handles."""
+    """Return the parts and the top of a closed cupboard with slightly raised fronts and handles."""
     height = height or (rng.uniform(0.55, 1.3) if rng.uniform() < 0.6 else rng.uniform(1.6, 2.2))
     handle = metal(rng)
     parts = [box((width, depth, height - 0.03), (0, 0, 0.03), body)]
@@ -118,7 +118,7 @@ def cupboard(
 
 
 def _carcass(width: float, depth: float, height: float, body: Material) -> list[Surfaces]:
-    """Two sides, a back and a lid."""
+    """Build two sides, a back and a lid."""
     parts = [box((BOARD, depth, height), (x * (width - BOARD) / 2, 0, 0), body) for x in (-1, 1)]
     parts.append(box((width, BOARD / 2, height), (0, depth / 2 - BOARD / 4, 0), body))
     parts.append(box((width, depth, BOARD), (0, 0, height - BOARD), body))
@@ -135,7 +135,7 @@ def _filled_shelves(
     lowest: float = 0.06,
     boxes: float = 0.15,
 ) -> list[Surfaces]:
-    """Shelves from ``lowest`` up; each holds books, things or, with probability ``boxes``, boxes, or stays empty."""
+    """Build shelves from ``lowest`` upwards; each has books, things or (probability ``boxes``) boxes, or is empty."""
     parts: list[Surfaces] = []
     step = rng.uniform(0.26, 0.42)
     bottom = lowest
@@ -152,14 +152,14 @@ def _filled_shelves(
 def _row(
     rng: Generator, left: float, right: float, depth: float, bottom: float, space: float, boxes: float
 ) -> list[Surfaces]:
-    """What one shelf holds."""
+    """Build the contents of one shelf."""
     drawn = rng.uniform()
     fill = _boxes if drawn < boxes else (_things if drawn < boxes + 0.25 else _books)
     return fill(rng, left, right, depth, bottom, space)
 
 
 def _books(rng: Generator, left: float, right: float, depth: float, bottom: float, space: float) -> list[Surfaces]:
-    """Groups of upright books of like height, here and there a leaning one or a pile, with gaps."""
+    """Build groups of upright books of similar height, some leaning ones and piles, with gaps."""
     parts: list[Surfaces] = []
     x = left
     while x < right - 0.05:
@@ -180,7 +180,7 @@ def _books(rng: Generator, left: float, right: float, depth: float, bottom: floa
 
 
 def _boxes(rng: Generator, left: float, right: float, depth: float, bottom: float, space: float) -> list[Surfaces]:
-    """Boxes side by side, never quite aligned."""
+    """Build boxes side by side, not quite aligned."""
     parts: list[Surfaces] = []
     x = left
     while x < right - 0.15:
@@ -192,7 +192,7 @@ def _boxes(rng: Generator, left: float, right: float, depth: float, bottom: floa
 
 
 def _things(rng: Generator, left: float, right: float, depth: float, bottom: float, space: float) -> list[Surfaces]:
-    """Vases, bottles, bundles and bags in no order."""
+    """Build vases, bottles, bundles and bags in random order."""
     parts: list[Surfaces] = []
     x = left + 0.03
     while x < right - 0.1:

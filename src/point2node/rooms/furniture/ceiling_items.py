@@ -18,7 +18,7 @@ def flat_light(rng: Generator) -> Piece:
 
 
 def sunk_light(rng: Generator) -> Piece:
-    """A luminaire in a hole of the ceiling: its sides and its top as seen from below."""
+    """A luminaire in a hole in the ceiling: its sides and its top as seen from below."""
     width, length = rng.choice([(0.6, 0.6), (0.3, 1.2), (0.6, 1.2), (0.5, 0.9)])
     up, body, lit = rng.uniform(0.03, 0.15), metal(rng), _lit(rng)
     low = (-width / 2, -length / 2)
@@ -68,7 +68,7 @@ def duct(rng: Generator) -> Piece:
 
 
 def vent(rng: Generator) -> Piece:
-    """The grille of the ventilation."""
+    """A ventilation grille."""
     side, material = rng.uniform(0.3, 0.6), metal(rng)
     slat = box((side, 0.03, 0.02), (0, 0, -0.02), material)
     return piece("clutter", [slat.copied([(0, y, 0) for y in np.arange(-side / 2, side / 2, 0.06)])])
@@ -97,6 +97,6 @@ def _lying(radius: float, length: float, z: float, material: Material) -> Surfac
 
 
 def _lit(rng: Generator) -> Material:
-    """Bright where the lamp is on."""
+    """Return the material of a lamp, bright if it is on."""
     value = rng.uniform(0.6, 1.6)
     return Material((value, value * rng.uniform(0.9, 1.0), value * rng.uniform(0.75, 1.0)), contrast=0.05)

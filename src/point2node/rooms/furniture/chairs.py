@@ -14,7 +14,7 @@ from point2node.rooms.surfaces import Surfaces, box, cushion, drum, join, rod
 
 
 def four_legged(rng: Generator) -> Piece:
-    """A dining or visitor's chair: four legs, flat or padded seat, one of several backs, at times arms."""
+    """A dining or visitor's chair: four legs, flat or padded seat, one of several backs, sometimes arms."""
     width, depth, seat = rng.uniform(0.38, 0.54), rng.uniform(0.38, 0.52), rng.uniform(0.42, 0.48)
     frame, cover = _frame(rng), upholstery(rng)
     radius, square = rng.uniform(0.011, 0.022), rng.uniform() < 0.4
@@ -34,7 +34,7 @@ def four_legged(rng: Generator) -> Piece:
 
 
 def swivel(rng: Generator) -> Piece:
-    """An office chair on a five-star base with castors, from typist's to executive, often with arms."""
+    """An office chair on a five-star base with castors, from a typist's to an executive's, often with arms."""
     width, depth, seat = rng.uniform(0.42, 0.56), rng.uniform(0.4, 0.52), rng.uniform(0.42, 0.56)
     frame, cover = plastic(rng), upholstery(rng)
     radius, start = rng.uniform(0.26, 0.35), rng.uniform(0, math.tau)
@@ -190,7 +190,7 @@ def row_of_seats(rng: Generator) -> Piece:
 
 
 def cantilever(rng: Generator) -> Piece:
-    """A bent tube without back legs carries seat and back."""
+    """A seat and a back on a bent tube without back legs."""
     width, depth, seat = rng.uniform(0.46, 0.54), rng.uniform(0.44, 0.52), rng.uniform(0.43, 0.47)
     frame, cover = metal(rng), upholstery(rng)
     top = seat + rng.uniform(0.36, 0.46)
@@ -211,7 +211,7 @@ def _frame(rng: Generator) -> Material:
 
 
 def _back(rng: Generator, width: float, edge: float, seat: float, cover: Material, frame: Material) -> Surfaces:
-    """A full panel, a padded one, a panel held by two posts, slats across, or bars upright."""
+    """Build a back: a full or a padded panel, a panel on two posts, horizontal slats, or vertical bars."""
     height, tilt = rng.uniform(0.32, 0.62), rng.uniform(0.03, 0.22)
     posts = [rod((x * width / 2.3, 0, 0), (x * width / 2.3, 0, height), 0.013, frame) for x in (-1, 1)]
     form = rng.integers(5)
@@ -236,7 +236,7 @@ def _t_arm(x: float, seat: float, height: float, frame: Material) -> Surfaces:
 
 
 def _open_arms(x: float, depth: float, seat: float, height: float, frame: Material) -> list[Surfaces]:
-    """An arm rest on two posts at either side."""
+    """Build an arm rest on two posts on each side."""
     parts = []
     for side in (-x, x):
         parts.append(box((0.05, depth, 0.03), (side, 0, seat + height), frame))
@@ -247,7 +247,7 @@ def _open_arms(x: float, depth: float, seat: float, height: float, frame: Materi
 
 
 def _bent_shell(width: float, depth: float, height: float, cover: Material) -> Surfaces:
-    """Seat, bend and back as three thin slabs, with low sides."""
+    """Build seat, bend and back as three thin slabs, with low sides."""
     seat = box((width, depth, 0.012), (0, 0, 0), cover)
     bend = box((width, 0.012, 0.13), (0, 0, 0), cover).turned(-0.8, "x").moved((0, depth / 2, 0))
     back = box((width * 0.95, 0.012, height), (0, 0, 0), cover).turned(-0.15, "x").moved((0, depth / 2 + 0.09, 0.09))

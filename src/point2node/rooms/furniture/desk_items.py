@@ -13,7 +13,7 @@ from point2node.rooms.surfaces import Surfaces, ball, box, drum, join, quad, rod
 
 
 def monitor(rng: Generator) -> Piece:
-    """A screen on a foot; at times two side by side."""
+    """A screen on a foot; sometimes two side by side."""
     body, screen = plastic(rng), _screen(rng)
     width, height, lift = rng.uniform(0.4, 0.7), rng.uniform(0.28, 0.42), rng.uniform(0.08, 0.18)
     one = join(
@@ -33,7 +33,7 @@ def monitor(rng: Generator) -> Piece:
 
 
 def old_monitor(rng: Generator) -> Piece:
-    """A tube screen, as deep as wide."""
+    """A tube screen, as deep as it is wide."""
     body, size = plastic(rng), rng.uniform(0.34, 0.44)
     parts = [
         box((size, size * 0.5, size * 0.9), (0, -size * 0.2, 0.06), body),
@@ -111,7 +111,7 @@ def desk_lamp(rng: Generator) -> Piece:
 
 
 def carton(rng: Generator) -> Piece:
-    """A box; at times with its flaps open."""
+    """A box; sometimes with its flaps open."""
     width, depth, height = rng.uniform(0.15, 0.5), rng.uniform(0.15, 0.4), rng.uniform(0.08, 0.35)
     material = Material(
         (rng.uniform(0.5, 0.75), rng.uniform(0.4, 0.6), rng.uniform(0.25, 0.45)), Texture.BLOTCHES, 0.2, 0.15
@@ -146,7 +146,7 @@ def pot_plant(rng: Generator) -> Piece:
 
 
 def plant(rng: Generator, radius: float, height: float) -> Surfaces:
-    """A pot of this radius and leaves up to this height above it."""
+    """Build a pot of this radius with leaves up to this height above it."""
     green = colorsys.hsv_to_rgb(rng.uniform(0.18, 0.4), rng.uniform(0.3, 0.8), rng.uniform(0.15, 0.6))
     leaf, pot = Material(green, Texture.BLOTCHES, 0.05, 0.4), stone(rng)
     parts = [drum(radius * 0.8, radius * 1.6, (0, 0, 0), pot, 1.25)]
@@ -161,7 +161,7 @@ def plant(rng: Generator, radius: float, height: float) -> Surfaces:
 
 
 def _screen(rng: Generator) -> Material:
-    """Dark and swallowing rays, or lit with something on it."""
+    """Return the material of a screen: dark, absorbing rays, or lit with a picture."""
     if rng.uniform() < 0.6:
         value = rng.uniform(0.02, 0.12)
         return Material((value, value, value), absorption=rng.uniform(0.2, 0.6))

@@ -90,7 +90,7 @@ def water_cooler(rng: Generator) -> Piece:
 
 
 def refrigerator(rng: Generator) -> Piece:
-    """A refrigerator, small or tall, its freezer above, below or beside."""
+    """A refrigerator, small or tall, with its freezer above, below or next to it."""
     body, handle, depth = metal(rng), metal(rng), rng.uniform(0.55, 0.78)
     tall = rng.uniform() < 0.65
     width, height = rng.uniform(0.5, 0.95 if tall else 0.65), rng.uniform(*((1.4, 1.95) if tall else (0.8, 0.9)))

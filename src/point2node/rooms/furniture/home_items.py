@@ -15,7 +15,7 @@ from point2node.rooms.surfaces import Surfaces, ball, box, cushion, disc, drum, 
 
 
 def bed(rng: Generator) -> Piece:
-    """A single or double bed, its head at the wall, with pillows and a blanket made or thrown back."""
+    """A single or double bed with its head at the wall, with pillows and a blanket, made or thrown back."""
     width, length = float(rng.choice([rng.uniform(0.85, 1.1), rng.uniform(1.35, 1.95)])), rng.uniform(1.9, 2.15)
     frame, sheet, cover = furniture_finish(rng), fabric(rng), fabric(rng)
     top, thick = rng.uniform(0.4, 0.65), rng.uniform(0.16, 0.3)
@@ -78,7 +78,7 @@ def kitchen_units(rng: Generator) -> Piece:
 
 
 def fitted_kitchen(rng: Generator) -> Piece:
-    """Units with a row of cupboards above them, at times a gap for a hood, and a tall cupboard at one end."""
+    """Units with a row of cupboards above them, sometimes with a gap for a hood, and a tall cupboard at one end."""
     units = kitchen_units(rng)
     (left, _, _), (right, back, _) = units.extent
     front, bottom = furniture_finish(rng), units.tops[0].height + rng.uniform(0.42, 0.62)
@@ -152,7 +152,7 @@ def basin(rng: Generator) -> Piece:
 
 
 def bathtub(rng: Generator) -> Piece:
-    """A tub with an open hollow."""
+    """A tub that is open at the top."""
     white, width, depth, height = _enamel(rng), rng.uniform(1.4, 1.8), rng.uniform(0.68, 0.8), rng.uniform(0.45, 0.6)
     rim = 0.07
     parts = [box((width, rim, height), (0, y * (depth - rim) / 2, 0), white) for y in (-1, 1)] + [
@@ -163,7 +163,7 @@ def bathtub(rng: Generator) -> Piece:
 
 
 def shower(rng: Generator) -> Piece:
-    """A tray with a pole and a curtain at one side."""
+    """A tray with a pole and a curtain on one side."""
     side, height = rng.uniform(0.75, 1.0), rng.uniform(1.9, 2.1)
     cloth, steel = fabric(rng), metal(rng)
     parts = [box((side, side, rng.uniform(0.05, 0.16)), (0, 0, 0), _enamel(rng))]
@@ -192,7 +192,7 @@ def suitcase(rng: Generator) -> Piece:
 
 
 def basket(rng: Generator) -> Piece:
-    """A laundry or toy basket with things that stick out."""
+    """A laundry or toy basket with things sticking out of it."""
     radius, height = rng.uniform(0.18, 0.3), rng.uniform(0.25, 0.55)
     parts = [rod((0, 0, 0), (0, 0, height), radius * 0.85, plastic(rng), 1.18)]
     for _ in range(rng.integers(1, 4)):
@@ -221,7 +221,7 @@ def bicycle(rng: Generator) -> Piece:
 
 
 def ladder(rng: Generator) -> Piece:
-    """A step ladder, or brooms and poles, upright."""
+    """An upright step ladder, or brooms and poles."""
     material, height, width = metal(rng), rng.uniform(1.2, 2.1), rng.uniform(0.35, 0.5)
     parts: list[Surfaces] = []
     for y, lean in ((-0.25, 0.2), (0.25, -0.2)):
@@ -233,7 +233,7 @@ def ladder(rng: Generator) -> Piece:
 
 
 def stairs(rng: Generator) -> Piece:
-    """A flight of steps that rises to the wall."""
+    """A flight of steps that rises towards the wall."""
     width, rise, going, count = (
         rng.uniform(0.8, 1.3),
         rng.uniform(0.16, 0.2),
@@ -272,7 +272,7 @@ def fan(rng: Generator) -> Piece:
 
 
 def _enamel(rng: Generator) -> Material:
-    """White mostly."""
+    """Return enamel, mostly white."""
     if rng.uniform() < 0.15:
         return plastic(rng)
     value = rng.uniform(0.78, 1.0)

@@ -16,7 +16,7 @@ SEATS, SEATS_SHARES = (1, 2, 3, 4), (0.25, 0.35, 0.33, 0.07)
 
 @dataclass(frozen=True)
 class Build:
-    """The measures of one kind of sofa, in metres, and how often its parts have sharp edges."""
+    """The dimensions of one kind of sofa in metres, and how often its parts have sharp edges."""
 
     each: Range
     depth: Range
@@ -26,7 +26,7 @@ class Build:
     back: Range
     hard: float
     feet: float
-    """Probability of feet; without them the base reaches the floor."""
+    """Probability of feet; without feet, the base reaches the floor."""
 
 
 BUILDS = {
@@ -47,7 +47,7 @@ def soft(rng: Generator) -> Piece:
 
 
 def low(rng: Generator) -> Piece:
-    """Low and wide, arms below the back."""
+    """Low and wide, with arms lower than the back."""
     return piece("sofa", [_body(rng, BUILDS["low"], _seats(rng), _cover(rng))])
 
 
@@ -111,7 +111,7 @@ def _feet(width: float, depth: float, height: float, material: Material) -> list
 
 
 def _body(rng: Generator, build: Build, seats: int, cover: Material) -> Surfaces:
-    """Base, back and arms with seat and back cushions, pillows and at times a blanket."""
+    """Build base, back and arms with seat and back cushions, pillows and sometimes a blanket."""
     each, depth, arm = rng.uniform(*build.each), rng.uniform(*build.depth), rng.uniform(*build.arm)
     seat, back, arms_up = rng.uniform(*build.seat), rng.uniform(*build.back), rng.uniform(*build.arm_height)
     inner, hard = seats * each, build.hard
@@ -151,7 +151,7 @@ SOFTNESS = (4, 6, 8, 10)  # exponents of cushions
 
 
 def pad(rng: Generator, size: Point, at: Point, cover: Material, hard: float = 0.25) -> Surfaces:
-    """A slab whose edges are sharp with probability ``hard``, else round; ``at`` is the centre of its bottom."""
+    """Build a slab with sharp edges, with probability ``hard``, or round ones; ``at`` is the centre of its bottom."""
     if rng.uniform() < hard:
         return box(size, at, cover)
     return cushion(size, at, cover, int(rng.choice(SOFTNESS)))

@@ -1,4 +1,4 @@
-"""Tables in their styles; one sits at the front, -y."""
+"""Styles of tables; people sit at the front, -y."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def panel_desk(rng: Generator, width: float = 0.0, depth: float = 0.0) -> Piece:
 
 
 def t_leg_desk(rng: Generator, width: float = 0.0, depth: float = 0.0) -> Piece:
-    """A desk on two metal T-shaped feet, as electrically raised ones have."""
+    """A desk on two metal T-shaped feet, as height-adjustable desks have."""
     width, depth = width or rng.uniform(1.2, 1.8), depth or rng.uniform(0.7, 0.85)
     height = rng.choice([rng.uniform(*HEIGHT), rng.uniform(0.78, 1.15)], p=[0.85, 0.15])
     top, leg = furniture_finish(rng), metal(rng)
@@ -64,7 +64,7 @@ def t_leg_desk(rng: Generator, width: float = 0.0, depth: float = 0.0) -> Piece:
 
 
 def l_desk(rng: Generator) -> Piece:
-    """A desk with a return at one side."""
+    """A desk with a return on one side."""
     width, depth, reach = rng.uniform(1.5, 2.0), rng.uniform(0.6, 0.8), rng.uniform(1.3, 1.8)
     height, side = rng.uniform(*HEIGHT), rng.choice([-1, 1])
     top, leg = furniture_finish(rng), _leg_finish(rng)
@@ -114,7 +114,7 @@ def conference_table(rng: Generator, width: float = 0.0, depth: float = 0.0) -> 
 
 
 def low_table(rng: Generator) -> Piece:
-    """A coffee table: slab or shelf below the top."""
+    """A coffee table: a slab, or a top with a shelf below it."""
     width, depth, height = rng.uniform(0.5, 1.2), rng.uniform(0.45, 0.7), rng.uniform(0.32, 0.5)
     top, leg = furniture_finish(rng), _leg_finish(rng)
     parts = [box((width, depth, 0.03), (0, 0, height - 0.03), top)]
@@ -129,7 +129,7 @@ def low_table(rng: Generator) -> Piece:
 
 
 def side_table(rng: Generator) -> Piece:
-    """A small round or square top on a column, on legs, on panels or on a closed body, beside a seat."""
+    """A table next to a seat: a small round or square top on a column, legs, panels or a closed body."""
     side, height, thick = rng.uniform(0.32, 0.65), rng.uniform(0.35, 0.68), rng.uniform(0.015, 0.05)
     top, leg, form = furniture_finish(rng), _leg_finish(rng), rng.integers(4)
     round_top = rng.uniform() < 0.5
@@ -194,7 +194,7 @@ def _leg_finish(rng: Generator) -> Material:
 
 
 def _drawers(rng: Generator, height: float, depth: float, material: Material) -> Surfaces:
-    """A pedestal whose two to four fronts stand out a little, with handles."""
+    """Build a pedestal with two to four slightly raised fronts and handles."""
     count, width = int(rng.integers(2, 5)), 0.42
     parts = [box((width, depth * 0.85, height - 0.04), (0, 0, 0.04), material)]
     each = (height - 0.06) / count

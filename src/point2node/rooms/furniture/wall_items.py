@@ -73,7 +73,7 @@ def pipe(rng: Generator) -> Piece:
 
 
 def mirror(rng: Generator) -> Piece:
-    """A mirror, a notice or a tapestry: flat, with the colours of anything."""
+    """A mirror, a notice or a tapestry: flat, with any colours."""
     width, height = rng.uniform(0.3, 1.2), rng.uniform(0.4, 1.5)
     face = (paper, fabric, plastic)[rng.integers(3)](rng)
     return piece("clutter", [box((width, 0.015, height), (0, -rng.uniform(0.005, 0.03), 0), face)])
@@ -224,7 +224,7 @@ def flip_chart(rng: Generator) -> Piece:
 
 
 def _framed(rng: Generator, width: float, height: float, face: Material, frame: Material) -> Surfaces:
-    """A panel with a frame around it, half a centimetre to four centimetres off the wall."""
+    """Build a panel with a frame around it, half a centimetre to four centimetres off the wall."""
     edge, off, rim = rng.uniform(0.01, 0.05), 0.004 + 0.036 * rng.beta(1, 2.5), rng.uniform(0.0, 0.01)
     parts = [box((width, off, height), (0, -off / 2, 0), face)]
     parts += [box((width, off + rim, edge), (0, -(off + rim) / 2, z), frame) for z in (0, height - edge)]

@@ -1,4 +1,4 @@
-"""Room types: how large, how furnished, and with what they are scanned; two of them are held out of training."""
+"""Room types: their size, their furniture and their scanners; two of them are held out of training."""
 
 from __future__ import annotations
 

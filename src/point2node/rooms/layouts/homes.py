@@ -18,9 +18,9 @@ from point2node.rooms.floor_plan import vary
 from point2node.rooms.pieces import Piece, Styles
 from point2node.rooms.room import Place, Room
 
-FEW_COLUMNS = 0.25  # of those of offices
+FEW_COLUMNS = 0.25  # factor on the frequency of columns and beams in offices
 CURTAINED = 0.5  # share of the rooms
-SIZES_TRIED = 4  # of what a room is named after
+SIZES_TRIED = 4  # for the piece that a room is named after
 
 
 def living_room(rng: Generator, styles: Styles) -> Room:
@@ -109,7 +109,7 @@ def _start(
     doors: tuple[int, int],
     windows: tuple[int, int],
 ) -> Room:
-    """An empty room as homes have them: lower, with few columns and more curtains."""
+    """Create an empty room as in homes: lower, with few columns and more curtains."""
     return start_room(
         rng,
         styles,
@@ -129,7 +129,7 @@ def _closet(room: Room, probability: float) -> None:
 
 
 def _cupboards(room: Room, purpose: str, count: int) -> None:
-    """Cupboards along the walls, with things on the low ones."""
+    """Put cupboards along the walls, with things on the low ones."""
     for _ in range(count):
         cupboard = room.pick(purpose)
         place = room.stand_at_wall(cupboard, front=0.3)
@@ -138,7 +138,7 @@ def _cupboards(room: Room, purpose: str, count: int) -> None:
 
 
 def _fit(room: Room, purpose: str, front: float) -> tuple[Piece, Place] | None:
-    """A piece at a wall, of several tries the first for which there is space; None where none fits."""
+    """Put a piece at a wall, the first of several tries that fits; None if none does."""
     for _ in range(SIZES_TRIED):
         piece = room.pick(purpose)
         place = room.stand_at_wall(piece, front=front)
@@ -148,7 +148,7 @@ def _fit(room: Room, purpose: str, front: float) -> tuple[Piece, Place] | None:
 
 
 def _kitchen_row(room: Room) -> None:
-    """Units along a wall with things on them, and cupboards above."""
+    """Put kitchen units along a wall, with things on them and cupboards above."""
     rng = room.rng
     found = _fit(room, "kitchen_units", front=0.4)
     if found is None:
@@ -159,7 +159,7 @@ def _kitchen_row(room: Room) -> None:
 
 
 def _hang_shelves(room: Room) -> Room:
-    """At times a shelf on the wall; things on the floor that no tidy person would leave there."""
+    """Add a shelf on the wall, in some rooms, and things left lying on the floor."""
     if room.rng.uniform() < 0.3:
         room.hang(room.pick("wall_shelf"), room.rng.uniform(0.9, 1.4))
     for _ in range(room.rng.integers(1, 10)):

@@ -1,4 +1,4 @@
-"""Rooms that people pass, wait in or fetch things from."""
+"""Rooms that people pass through, wait in or fetch things from."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from point2node.rooms.room import Room
 
 
 def corridor(rng: Generator, styles: Styles) -> Room:
-    """Long and narrow with many doors, at times with a bend; little in it."""
+    """Long and narrow with many doors, sometimes with a bend; almost empty."""
     length = rng.uniform(2.0, 6.0) if rng.uniform() < 0.4 else rng.uniform(5, 24)
     width = rng.uniform(1.2, 3.0)
     outline = rectangle(length, width)
@@ -80,7 +80,7 @@ def lounge(rng: Generator, styles: Styles) -> Room:
 
 
 def storage(rng: Generator, styles: Styles) -> Room:
-    """Small or tiny and often high, seldom with a window, full of shelves and boxes."""
+    """Small or tiny and often high, rarely with a window, full of shelves and boxes."""
     size = (1.2, 2.4) if rng.uniform() < 0.5 else (2.0, 4.0)
     room = start_room(
         rng,
@@ -100,7 +100,7 @@ def storage(rng: Generator, styles: Styles) -> Room:
 
 
 def copy_room(rng: Generator, styles: Styles) -> Room:
-    """Copiers, cupboards and a counter; kitchens look alike to a scanner."""
+    """Copiers, cupboards and a counter; to a scanner, it looks like a kitchen."""
     room = start_room(rng, styles, vary(rng, rng.uniform(2.2, 5), rng.uniform(2, 4.5)), windows=int(rng.integers(0, 2)))
     table = room.pick("row_desk")
     place = room.stand_at_wall(table, front=0.4)

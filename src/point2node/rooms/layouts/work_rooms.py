@@ -34,7 +34,7 @@ def office(rng: Generator, styles: Styles) -> Room:
     )
     maybe_board(room, 0.85)
     maybe_board(room, 0.25)
-    if rng.uniform() < 0.45:  # before the desks, which leave no space for it
+    if rng.uniform() < 0.45:  # placed before the desks, which would leave no space for it
         seating_group(room)
     for _ in range(rng.integers(0, 3)):
         worktop_along_wall(room)
@@ -80,7 +80,7 @@ def conference_room(rng: Generator, styles: Styles) -> Room:
     room = start_room(rng, styles, vary(rng, width, depth), windows=int(rng.integers(1, 4)))
     maybe_board(room, 0.9)
     maybe_board(room, 0.3)
-    for spare in (1.6, 2.2, 3.0, 3.6, 4.5):  # metres left beside the table: the largest that fits
+    for spare in (1.6, 2.2, 3.0, 3.6, 4.5):  # metres left next to the table: the largest table that fits
         table = room.pick("meeting_table", width=max(1.4, width - spare), depth=rng.uniform(0.9, 1.5))
         if table_with_chairs(room, table, "meeting_chair", ends=bool(rng.uniform() < 0.5), gap=0.65):
             break
@@ -92,7 +92,7 @@ def conference_room(rng: Generator, styles: Styles) -> Room:
 
 
 def auditorium(rng: Generator, styles: Styles) -> Room:
-    """Rows of chairs that face one wall, with an aisle."""
+    """Rows of chairs facing one wall, with an aisle."""
     width, depth = rng.uniform(5, 11), rng.uniform(5, 10)
     room = start_room(rng, styles, rectangle(width, depth), doors=2, windows=int(rng.integers(0, 4)))
     maybe_board(room, 0.8)
@@ -107,7 +107,7 @@ def auditorium(rng: Generator, styles: Styles) -> Room:
 
 
 def seminar_room(rng: Generator, styles: Styles) -> Room:
-    """Rows of tables that all face one wall, with a board on it."""
+    """Rows of tables facing one wall, with a board on it."""
     width, depth = rng.uniform(5, 8.5), rng.uniform(5, 9)
     room = start_room(rng, styles, rectangle(width, depth), windows=int(rng.integers(1, 4)))
     maybe_board(room, 1.0)
@@ -122,5 +122,5 @@ def seminar_room(rng: Generator, styles: Styles) -> Room:
 
 
 def _steps(start: float, end: float, step: float) -> list[float]:
-    """start, start + step, … up to ``end``."""
+    """Return start, start + step, … up to ``end``."""
     return [start + number * step for number in range(max(0, int((end - start) / step) + 1))]
