@@ -97,7 +97,7 @@ DAMAGED = {
         changed(
             classes=[{"name": "a", "value": 0, "colour": [0, 0, 0]}, {"name": "a", "value": 1, "colour": [0, 0, 0]}]
         ),
-        "expected a name of its own",
+        "expected a different name for every class",
     ),
     "an unknown class": (one(**{"class": "chairs"}), "correction 1: expected one of .* Did you mean 'chair'"),
     "an index out of range": (one(points=[POINTS]), f"expected indices from 0 to {POINTS - 1}, found {POINTS}"),

@@ -144,14 +144,8 @@ class Room:
                 continue
             if opening.clearance:
                 self.plan.take(front)
-            on.taken.append(
-                (
-                    distance - half - opening.side_clearance,
-                    distance + half + opening.side_clearance,
-                    opening.bottom,
-                    top,
-                )
-            )
+            low, high = distance - half - opening.side_clearance, distance + half + opening.side_clearance
+            on.taken.append((low, high, opening.bottom, top))
             self.openings.append((on, distance, opening))
             self.fillings.append(len(self.pieces))
             x, y = on.at(distance)
