@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 RUNS ?= experiments/runs
 PEERS := .venv-peers
 
-.PHONY: demo test test-slow test-stress check docs format bench bench-large bench-huge bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-peers real-rooms feature-rooms adapt-rooms table-clicks clean
+.PHONY: demo test test-slow test-stress check docs format bench bench-large bench-huge bench-peers bench-rooms room-realism table-modelnet40 table-modelnet10 table-ablation table-beyond table-reference-models real-rooms feature-rooms adapt-rooms table-clicks clean
 
 $(VENV)/point2node: pyproject.toml constraints.txt  # what the commands of the README need
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "point2node needs Python 3.11 or newer; set PYTHON=...")'
@@ -79,8 +79,14 @@ table-modelnet10: $(VENV)/installed  ## ModelNet10, from the weights of ModelNet
 table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three seeds each: hours; resumes if stopped
 	$(BIN)/python -m experiments ablation --runs $(RUNS)
 
-table-peers: $(VENV)/installed  ## five networks at the same budget, on ModelNet10 and on rooms: an hour or two; resumes if stopped
-	$(BIN)/python -m experiments peers --runs $(RUNS) --modelnet10 $(MODELNET10)
+# Data that is not there is left out; ONLY='rooms/*-seed0' trains only the runs whose names fit.
+COMPARED = --runs $(RUNS) $(if $(wildcard $(MODELNET40)),--modelnet40 $(MODELNET40)) $(if $(REAL),--real $(REAL)) $(if $(ONLY),--only $(foreach runs,$(ONLY),'$(runs)'))
+
+table-beyond: $(VENV)/installed  ## the nine rows, joint and scaled ones at width 2 on wide blocks, and on MODELNET40=; scored on REAL=, too: a day; resumes if stopped
+	$(BIN)/python -m experiments beyond $(COMPARED)
+
+table-reference-models: $(VENV)/installed  ## all networks at one budget, with and without the correlations; MODELNET40=, REAL=, ONLY= as above: a day or two; resumes if stopped
+	$(BIN)/python -m experiments reference_models $(COMPARED)
 
 WEIGHTS ?= rooms
 

@@ -25,16 +25,18 @@ class Row:
     stretch: float | None = None
 
 
-def alternate(forms: Mapping[str, Callable[[], object]], rounds: int = 5) -> dict[str, float]:
+def alternate(
+    forms: Mapping[str, Callable[[], object]], rounds: int = 5, clock: Callable[[], float] = time.perf_counter
+) -> dict[str, float]:
     """Median seconds of each form; the forms take turns, so that a drift of the machine hits them alike."""
     for form in forms.values():
         form()  # compile, allocate, warm caches
     seconds: dict[str, list[float]] = {name: [] for name in forms}
     for _ in range(rounds):
         for name, form in forms.items():
-            start = time.perf_counter()
+            start = clock()
             form()
-            seconds[name].append(time.perf_counter() - start)
+            seconds[name].append(clock() - start)
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 

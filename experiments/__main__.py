@@ -2,6 +2,7 @@
 
 Every training is a run folder of its own; those that are finished are left alone, those that were stopped go on. The
 table goes to experiments/results/TABLE.md and .json, from which docs/experiments.md is written.
+``python -m experiments beyond --only 'rooms/*-seed0'`` trains only the runs whose names fit; so does reference_models.
 ``python -m experiments real_rooms --real FOLDER [--weights NAME]`` trains nothing: it scores weights on real rooms.
 ``python -m experiments features --real FOLDER`` tells which features of single points hold on them.
 ``python -m experiments adapt --real FOLDER [--weights NAME] [--minutes M]`` scores them before and after adapting.
@@ -18,8 +19,9 @@ from point2node.core.errors import InputError
 from point2node.inference.labeller import Options
 from point2node.inference.looks import QUALITIES
 
-TABLES = ("modelnet40", "modelnet10", "ablation", "peers", "real_rooms", "features", "adapt", "clicks")
-SHAPES = {"modelnet40": ("modelnet40",), "modelnet10": ("modelnet10", "modelnet40"), "peers": ("modelnet10",)}
+COMPARISONS = ("beyond", "reference_models")
+TABLES = ("modelnet40", "modelnet10", "ablation", *COMPARISONS, "real_rooms", "features", "adapt", "clicks")
+SHAPES = {"modelnet40": ("modelnet40",), "modelnet10": ("modelnet10", "modelnet40")}
 ON_REAL_ROOMS = ("real_rooms", "features", "adapt")
 
 
@@ -46,6 +48,9 @@ def main() -> None:
     parser.add_argument(
         "--minutes", type=float, help="adapt: train this long for each scanner kind; not at all if not given"
     )
+    parser.add_argument(
+        "--only", nargs="+", default=[], help="beyond, reference_models: patterns of runs, like 'rooms/dgcnn*-seed0'"
+    )
     parser.add_argument("--rooms", type=int, default=4, help="clicks: how many generated rooms")
     given = parser.parse_args()
     if given.table in ON_REAL_ROOMS and given.real is None:
@@ -54,6 +59,8 @@ def main() -> None:
     for shapes, folder in zip(SHAPES.get(given.table, ()), data, strict=True):
         if not (folder and folder.is_dir()):
             parser.error(f"{given.table} needs --{shapes}, a prepared store or the folder of its files; found {folder}")
+    if given.table in COMPARISONS and given.modelnet40 is not None and not given.modelnet40.is_dir():
+        parser.error(f"--modelnet40 is a prepared store or the folder of its files; found {given.modelnet40}")
     try:
         table = import_module(f"experiments.{given.table}")
         if given.table == "real_rooms":
@@ -66,6 +73,8 @@ def main() -> None:
             table.make_table(given.weights, given.real, given.rooms)
         elif given.table == "adapt":
             table.make_table(given.weights, given.real, given.runs / given.table, given.minutes)
+        elif given.table in COMPARISONS:
+            table.make_table(given.runs / given.table, given.modelnet40, given.real, given.only)
         else:
             table.make_table(given.runs / given.table, *data)
     except InputError as error:

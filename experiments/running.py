@@ -70,11 +70,21 @@ def _given(data: Path | None) -> list[str]:
 
 def write_table(name: str, command: str, columns: Sequence[str], rows: Sequence[Sequence[str]], figures: Any) -> None:
     """The table as Markdown and the figures behind it as JSON, in results/; also printed."""
+    text = markdown_table(columns, rows)
+    write_results(name, command, text, figures)
+    print(f"{text}\n")
+
+
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Return the table as Markdown, without a final line break."""
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * len(columns)]
-    lines += ["| " + " | ".join(row) + " |" for row in rows]
-    text = "\n".join(lines) + "\n"
+    return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
+
+
+def write_results(name: str, command: str, text: str, figures: Any) -> None:
+    """Write Markdown tables, and the figures behind them as JSON, to results/."""
     RESULTS.mkdir(exist_ok=True)
-    (RESULTS / f"{name}.md").write_text(text, encoding="utf-8")
+    (RESULTS / f"{name}.md").write_text(f"{text}\n", encoding="utf-8")
     content = {"command": command, "figures": figures}
     (RESULTS / f"{name}.json").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
-    print(text)
+    print(f"written to {RESULTS / name}.md", flush=True)

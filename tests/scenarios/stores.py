@@ -8,6 +8,7 @@ from point2node.core.classes import S3DIS, SemanticClass
 from point2node.core.point_cloud import PointCloud
 from point2node.data.preparation import prepare
 from point2node.data.sources import Dataset, Scene, Shapes, Source
+from point2node.formats import write
 
 QUICK = (
     "points=256", "block_points=512", "batch_size=2", "steps=6", "validate_every=3", "log_every=2", "num_workers=0",
@@ -49,6 +50,16 @@ def write_room_store(
 def write_area_store(folder):
     """Two rooms in each of the six areas of S3DIS."""
     return write_room_store(folder, [f"Area_{area}" for area in range(1, 7) for _ in range(2)], 600, "s3dis")
+
+
+def write_real_rooms(folder):
+    """A labelled room of each of two kinds of scanner, in the layout that ``--real`` takes."""
+    lines = [f"  - {{name: {one.name}, value: {one.value}}}" for one in S3DIS]
+    (folder / "classes.yaml").write_text("\n".join(["classes:", *lines]) + "\n")
+    for number, kind in enumerate(("handheld", "panoramic")):
+        (folder / kind / "test").mkdir(parents=True)
+        write(folder / kind / "test" / "room.npz", toy_cloud(number, 500))
+    return folder
 
 
 def read_toy_shapes(split, count, skip_damaged):

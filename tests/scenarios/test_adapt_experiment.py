@@ -9,22 +9,14 @@ import pytest
 
 import experiments.running
 from experiments import adapt
-from point2node.core.classes import S3DIS
-from point2node.formats import write
 from point2node.weights.trained import load_trained
 from tests.inference.labellers import write_real_weights
-from tests.scenarios.stores import toy_cloud
+from tests.scenarios.stores import write_real_rooms
 
 
 @pytest.fixture(scope="module")
 def real(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("real")
-    lines = [f"  - {{name: {one.name}, value: {one.value}}}" for one in S3DIS]
-    (folder / "classes.yaml").write_text("\n".join(["classes:", *lines]) + "\n")
-    for number, kind in enumerate(("handheld", "panoramic")):
-        (folder / kind / "test").mkdir(parents=True)
-        write(folder / kind / "test" / "room.npz", toy_cloud(number, 500))
-    return folder
+    return write_real_rooms(tmp_path_factory.mktemp("real"))
 
 
 @pytest.fixture

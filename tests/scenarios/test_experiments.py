@@ -9,8 +9,7 @@ import numpy as np
 import pytest
 
 import experiments.running
-from experiments import ablation, modelnet10, modelnet40, peers
-from experiments.peers import Task
+from experiments import ablation, modelnet10, modelnet40
 from point2node.weights.run_folder import RunFolder
 from tests.scenarios.stores import QUICK
 
@@ -22,32 +21,6 @@ def results(tmp_path, monkeypatch):
     monkeypatch.setattr(experiments.running, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(ablation, "RESULTS", tmp_path / "results")
     return tmp_path / "results"
-
-
-def test_networks_are_compared_in_one_table_and_trained_only_once(room_store, tmp_path, results, monkeypatch):
-    words = (*QUICK, "steps=2")
-    monkeypatch.setattr(peers, "TASKS", (Task("ModelNet10", "tiny", words, "test"),))
-    monkeypatch.setattr(
-        peers, "NETWORKS", {"PointNet": peers.NETWORKS["PointNet"], "PointCNN (baseline)": ("variant=baseline",)}
-    )
-    peers.make_table(tmp_path / "runs", room_store)
-    table = (results / "peers.md").read_text()
-    assert [line.split("|")[2].strip() for line in table.splitlines()[2:]] == ["PointNet", "PointCNN (baseline)"]
-    for line, found in zip(
-        table.splitlines()[2:], json.loads((results / "peers.json").read_text())["figures"], strict=True
-    ):
-        assert line.split("|")[3].strip() == f"{100 * found['result']['oa']:.1f}"
-        assert found["epoch_seconds"] > 0
-        assert found["inference_ms"] > 0
-        assert found["peak_megabytes"] > 50
-        assert found["result"]["protocol"]["split"] == "test"
-    weights = sorted((tmp_path / "runs").glob("*/*.safetensors"))
-    assert len({file.parent for file in weights}) == 2
-    for file in weights:
-        file.unlink()  # what was measured is kept apart from them
-    peers.make_table(tmp_path / "runs", room_store)
-    assert (results / "peers.md").read_text() == table
-    assert not any(file.exists() for file in weights)
 
 
 def test_fewer_classes_start_from_more_and_learn_from_both_samplings(tmp_path, results, monkeypatch):
@@ -151,7 +124,7 @@ def test_a_run_of_other_settings_is_refused_in_one_line(room_store, tmp_path):
 
 
 def test_a_table_without_its_data_is_refused_in_one_line(tmp_path):
-    command = [sys.executable, "-m", "experiments", "peers", "--modelnet10", str(tmp_path / "nowhere")]
+    command = [sys.executable, "-m", "experiments", "modelnet10", "--modelnet10", str(tmp_path / "nowhere")]
     found = subprocess.run(command, capture_output=True, text=True)
     assert found.returncode == 2
     assert "needs --modelnet10" in found.stderr

@@ -165,7 +165,7 @@ def _claim_row(claim: Claim, entries: Mapping[str, Entry], metric: str) -> Row:
     printed = {row.variant: row.miou for row in ABLATION}
     there = Summary(sum(printed[name] for name in claim.more) - sum(printed[name] for name in claim.less))
     theirs = Cell(there.words("+"), there)
-    differences = _by_seed(claim, entries, metric)
+    differences = seed_differences(claim, {name: entry.by_seed(metric) for name, entry in entries.items()})
     summary = summarise(list(differences.values()))
     if summary is None:
         missing = Cell(NOT_MEASURED)
@@ -177,13 +177,12 @@ def _claim_row(claim: Claim, entries: Mapping[str, Entry], metric: str) -> Row:
     return Row(claim.words, (*here, theirs), tuple(runs))
 
 
-def _by_seed(claim: Claim, entries: Mapping[str, Entry], metric: str) -> dict[int | None, float]:
+def seed_differences(claim: Claim, scores: Mapping[str, Mapping[int | None, float]]) -> dict[int | None, float]:
     """Return the difference that the claim says is positive, for each seed that all its variants have."""
     named = {*claim.more, *claim.less}
-    scores = {name: entries[name].by_seed(metric) for name in named if name in entries}
-    if len(scores) < len(named):
+    if not named <= scores.keys():
         return {}
-    shared = set.intersection(*(set(found) for found in scores.values()))
+    shared = set.intersection(*(set(scores[name]) for name in named))
     return {
         seed: sum(scores[name][seed] for name in claim.more) - sum(scores[name][seed] for name in claim.less)
         for seed in sorted(shared, key=str)
