@@ -64,7 +64,7 @@ def test_a_lost_process_is_one_line_on_stderr_and_exit_code_1():
     assert result.exit_code == 1
     assert result.stdout == ""
     (line,) = result.stderr.splitlines()
-    assert line.startswith("point2node: a training process died; the last checkpoint is whole")
+    assert line.startswith("point2node: a training process died; the last checkpoint is intact")
     assert line.endswith("(Connection closed by peer)")
 
 

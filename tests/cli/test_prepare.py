@@ -174,7 +174,7 @@ def test_ctrl_c_leaves_what_was_finished(tmp_path):
     finished = len(list((store / ".journal").glob("*.json")))
     assert 1 <= finished < 1000
     result = run("s3dis", root, "--out", store, "--workers", 1)
-    assert f"{1000 - finished} read anew" in result.stdout
+    assert f"{1000 - finished} newly read" in result.stdout
 
 
 @pytest.mark.slow

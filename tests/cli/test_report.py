@@ -144,7 +144,7 @@ def test_several_scans_are_drawn_beside_each_other_with_their_baselines(scan):
     one = ("box_labelled.ply", "--truth", "box.ply", "--baseline", "box_labelled.ply")
     result = run(*one, *one, "--out", "grid.png")
     assert result.exit_code == 0, result.output
-    assert result.stdout == "written: grid.png, 2 scans beside each other\n"
+    assert result.stdout == "written: grid.png, 2 scans next to each other\n"
     height, width = matplotlib.image.imread(scan / "grid.png").shape[:2]
     assert width > 1.5 * height  # two rows of four
 

@@ -66,7 +66,7 @@ def test_the_address_is_said_in_one_line(folder, weights, interrupted):
 def test_an_address_for_others_is_warned_about(weights, interrupted):
     result = run("--weights", weights, "--port", "0", "--host", "0.0.0.0")
     assert result.exit_code == 0, result.output
-    assert result.stderr.startswith("warning: everyone who can reach")
+    assert result.stderr.startswith("warning: anyone with the link who can reach")
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from point2node.formats import write
 from tests.inference.labellers import write_real_weights
 from tests.scenarios.test_predict import small_scan
 
-COMPILING = "compiling kernels, once"
+COMPILING = "compiling kernels"
 
 
 @pytest.mark.slow

@@ -114,7 +114,7 @@ def test_the_result_is_a_run_like_any_other(home, adapted):
     )
     assert set(read(home / "out/0_labelled.ply").labels) <= set(range(13))
     assert "OA" in run("evaluate", home / "run").stdout
-    assert "finished already" in run("train", "--resume", home / "run").stdout
+    assert "already finished" in run("train", "--resume", home / "run").stdout
     before, _ = read_tensors(home / "settled.safetensors")
     after, _ = read_tensors(home / "run/best.safetensors")
     assert any(not torch.equal(after[name], before[name]) for name in before)
@@ -189,7 +189,7 @@ def test_a_round_after_which_nothing_is_finite_ends_it_and_the_original_is_kept(
             read_tensors(file)[0] for file in (tmp_path / "run/best.safetensors", home / "settled.safetensors")
         )
         assert all(torch.equal(best[name], original[name]) for name in original)
-    assert "finished already" in run("train", "--resume", tmp_path / "run").stdout
+    assert "already finished" in run("train", "--resume", tmp_path / "run").stdout
 
 
 def test_generated_rooms_are_mixed_in_and_minutes_become_steps(home, tmp_path, monkeypatch):

@@ -59,7 +59,7 @@ def test_a_dying_process_ends_the_job_with_a_message_and_a_usable_checkpoint(roo
     os.kill(victim, 9)
     _, errors = process.communicate(timeout=120)
     assert process.returncode != 0
-    assert "point2node: a training process died; the last checkpoint is whole" in errors, errors
+    assert "point2node: a training process died; the last checkpoint is intact" in errors, errors
     settings = (out / "settings.yaml").read_text()
     (out / "settings.yaml").write_text(re.sub(r"steps: 100000", "steps: 100", settings, count=1))
     copy = shutil.copytree(out, tmp_path / "copy")

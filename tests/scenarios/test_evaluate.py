@@ -264,7 +264,7 @@ def test_all_areas_goes_on_where_it_was_stopped(folds, area_store):
     base = folds[0].with_name("s3dis")
     result = point2node("train", "s3dis", *words, "--all-areas", "--data", area_store, "--out", base)
     assert result.exit_code == 0, result.output
-    assert result.stdout.count("finished already") == 5
+    assert result.stdout.count("already finished") == 5
     assert (folds[3] / "last.safetensors").read_bytes() == before
 
 
@@ -279,7 +279,7 @@ def test_the_ablation_is_a_sweep_of_normal_runs_with_the_paper_s_delta_beside(ro
         weights.unlink()  # too large to keep for every run of a table; the results are not
     again = point2node(*words, "--data", room_store, "--out", tmp_path)
     assert again.exit_code == 0, again.output
-    assert again.stdout.count("finished already") == 4
+    assert again.stdout.count("already finished") == 4
     assert "scoring" not in again.stderr
 
 

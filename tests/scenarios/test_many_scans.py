@@ -262,7 +262,7 @@ def test_a_kill_or_stop_amid_the_work_leaves_whole_files_and_no_processes(scans,
         _, said = process.communicate(timeout=300)
         if blow == signal.SIGINT:
             assert process.returncode == 130, said
-            assert "scans are done, the same command does the others" in said
+            assert "scans are done; run the command again for the others" in said
             assert "Traceback" not in said
         psutil.wait_procs(children, timeout=120)
         assert not [child for child in children if child.is_running()]
@@ -333,5 +333,5 @@ def test_a_scheduler_that_dies_ends_the_command_in_one_line(scans, weights, sche
     server.kill()
     _, said = process.communicate(timeout=300)
     assert process.returncode == 1
-    assert said.splitlines()[-1].endswith("; the same command does the others")
+    assert said.splitlines()[-1].endswith("; run the command again for the others")
     assert "Traceback" not in said

@@ -74,7 +74,7 @@ def test_resuming_a_finished_run_does_nothing(finished):
     before = {path: path.stat().st_mtime_ns for path in finished[0].rglob("*")}
     result = train("--resume", finished[0])
     assert result.exit_code == 0
-    assert "finished already" in result.stdout
+    assert "already finished" in result.stdout
     assert {path: path.stat().st_mtime_ns for path in finished[0].rglob("*")} == before
 
 

@@ -1,1 +1,1 @@
-"""The command line: one file per command; a command parses, calls a few functions and prints."""
+"""The command line: one file per command, which parses arguments, calls a few functions and prints."""

@@ -1,4 +1,4 @@
-"""``point2node ablate``: the paper's nine rows in one sweep that can be stopped and resumed."""
+"""``point2node ablate``: train and score the paper's nine variants in one sweep that can be stopped and resumed."""
 
 from __future__ import annotations
 
@@ -17,16 +17,18 @@ if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
 
 
 def ablate(
-    preset: Annotated[str, typer.Argument(help="A preset of Point2Node.")],
+    preset: Annotated[str, typer.Argument(help="A Point2Node preset.")],
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings that differ from it.")
+        list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Settings that override the preset's.")
     ] = None,
-    seeds: Annotated[str, typer.Option(help="The seeds of each row, separated by commas.")] = "0,1,2",
-    variants: Annotated[str | None, typer.Option(help="Only these rows, separated by commas.")] = None,
-    data: Annotated[Path | None, typer.Option(help="A store or a raw data set; 'rooms' needs none.")] = None,
-    out: Annotated[Path, typer.Option(help="The folder in which each run gets its own.")] = Path("runs"),
+    seeds: Annotated[str, typer.Option(help="Seeds to run each variant with, separated by commas.")] = "0,1,2",
+    variants: Annotated[str | None, typer.Option(help="Only these variants, separated by commas.")] = None,
+    data: Annotated[
+        Path | None, typer.Option(help="A prepared store or a raw data set; not needed for 'rooms'.")
+    ] = None,
+    out: Annotated[Path, typer.Option(help="Parent of the run folders.")] = Path("runs"),
 ) -> None:
-    """Train and score every variant with every seed; each is a normal run folder. Run again, it resumes.
+    """Train and score every variant with every seed, each in a normal run folder. Run the command again to resume.
 
     Example: point2node ablate tiny --seeds 0,1 steps=100
     """
@@ -68,7 +70,7 @@ def _read_seeds(text: str) -> list[int]:
 
 
 def _score_once(run: RunFolder, data: Path | None) -> None:
-    """Score the held-out split, unless that was done with the best weights, which need not be there any more."""
+    """Score the held-out split unless the best weights were scored before (the weights file may be gone since)."""
     from point2node.core.documents import parse_json
     from point2node.evaluation.scoring import keep_result, open_scored_data, result_of, score_split
     from point2node.inference.asking import choose_device

@@ -1,4 +1,4 @@
-"""``point2node adapt``: weights are fitted to a person's own scans, without any labels."""
+"""``point2node adapt``: fit weights to your own scans, without any labels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
 
 PICTURE = "adapt.png"
 DRAWN = 4
-"""Scans in the picture."""
+"""Number of scans in the picture."""
 
 
 def adapt(
@@ -27,7 +27,7 @@ def adapt(
         list[str],
         typer.Argument(
             metavar="SCAN... [KEY=VALUE]...",
-            help="Files, folders or patterns such as 'a/*.laz'; then settings of the training, such as steps=200.",
+            help="Files, folders or patterns such as 'a/*.laz'; then training settings such as steps=200.",
         ),
     ],
     out: Annotated[Path, typer.Option(help="The run folder.")],
@@ -35,27 +35,30 @@ def adapt(
         str, typer.Option(help="Pretrained weights by name, a run folder, or a .safetensors file.")
     ] = DEFAULT_WEIGHTS,
     minutes: Annotated[
-        float | None, typer.Option(min=0.01, help="How long to train, all rounds together; 20 if not given.")
+        float | None, typer.Option(min=0.01, help="How long to train, all rounds together; by default 20.")
     ] = None,
-    rounds: Annotated[int, typer.Option(min=1, help="How often the scans are labelled anew and learnt from.")] = 2,
+    rounds: Annotated[int, typer.Option(min=1, help="How many times to label the scans and train on the result.")] = 2,
     sure: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="The share of each class' surest points that are learnt from.")
+        float, typer.Option(min=0.0, max=1.0, help="The most confident share of each class' points that is trained on.")
     ] = 0.3,
     norm_share: Annotated[
-        float, typer.Option(min=0.0, max=1.0, help="The share of the scans' own batch-norm statistics at the start.")
+        float, typer.Option(min=0.0, max=1.0, help="The share of the scans' own batch-norm statistics to start with.")
     ] = 0.5,
     data: Annotated[
         Path | None,
-        typer.Option(help="Labelled scenes to mix in; those of the weights' training or generated rooms by default."),
+        typer.Option(help="Labelled scenes to mix in; by default the weights' training data or generated rooms."),
     ] = None,
     scale: Annotated[float, typer.Option(min=1e-9, help="Metres in one unit: 0.001 for millimetres.")] = 1.0,
     up: Annotated[Up, typer.Option(help="The axis that points upwards.")] = Up.z,
     color: Annotated[bool, typer.Option(help="Use the scans' colours.")] = True,
-    thin: Annotated[float, typer.Option(min=0.0, help="Metres: use one point in each such cube; 0 for all.")] = 0.03,
+    thin: Annotated[
+        float, typer.Option(min=0.0, help="Metres: use one point per cube of this side; 0 for all points.")
+    ] = 0.03,
 ) -> None:
-    """Fit pretrained weights to your own unlabelled scans. Stopped in any way, the same command resumes.
+    """Fit pretrained weights to your own unlabelled scans. If it is stopped, the same command resumes.
 
-    Batch-norm statistics first, then self-training on the surest labels of each class next to generated rooms.
+    Batch-norm statistics first, then self-training on the most confident labels of each class mixed with labelled
+    scenes.
 
     Example: point2node adapt scans --weights rooms --out runs/adapted
     """
@@ -83,7 +86,7 @@ def adapt(
 
 
 def _draw(run: RunFolder, adapted: Adapted) -> None:
-    """The first scans with their labels before and after, and the curve of the last round."""
+    """Draw the first scans with their labels before and after, and the curve of the last round."""
     from point2node.report.curves import SCENES, draw_curve
     from point2node.show.qualitative_grid import GridRow, draw_grid
 

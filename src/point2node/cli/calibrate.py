@@ -1,4 +1,4 @@
-"""``point2node calibrate``: make the confidence of trained weights mean what it says."""
+"""``point2node calibrate``: calibrate the confidence of trained weights."""
 
 from __future__ import annotations
 
@@ -18,23 +18,27 @@ if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
 
 def calibrate(
     run: Annotated[str, typer.Argument(metavar="RUN", help="A run folder.")],
-    data: Annotated[Path | None, typer.Option(help="A store or a raw data set; the run's own if not given.")] = None,
-    split: Annotated[str, typer.Option(help="The split to find the temperature on; never one of training.")] = "val",
-    votes: Annotated[
-        int | None, typer.Option(min=1, help="How often each block or shape is labelled anew; the copy keeps it.")
+    data: Annotated[
+        Path | None, typer.Option(help="A prepared store or a raw data set; by default the run's own.")
     ] = None,
-    weights: Annotated[Which, typer.Option(help="Which weights of the run.")] = Which.best,
+    split: Annotated[str, typer.Option(help="The split to find the temperature on; not one used in training.")] = "val",
+    votes: Annotated[
+        int | None, typer.Option(min=1, help="How many times to label each block or shape; kept in the copy.")
+    ] = None,
+    weights: Annotated[Which, typer.Option(help="Which weights of the run to calibrate.")] = Which.best,
     twin: Annotated[
         Path | None,
-        typer.Option(help="Take the temperature from this calibrated run, which held back what RUN was trained on."),
+        typer.Option(
+            help="Take the temperature from this calibrated run, which held back part of what RUN was trained on."
+        ),
     ] = None,
     natural: Annotated[
-        bool, typer.Option("--natural", help="First take back the class weights that the run was trained with.")
+        bool, typer.Option("--natural", help="First undo the class weights that the run was trained with.")
     ] = False,
 ) -> None:
-    """Find the temperature of a run's weights on held-out data, and fold it into a copy of them.
+    """Find the temperature of a run's weights on held-out data and fold it into a copy of them.
 
-    Leaves calibrated.safetensors, calibration.json and reliability.png in the run folder.
+    Writes calibrated.safetensors, calibration.json and reliability.png in the run folder.
 
     Example: point2node calibrate runs/tiny-point2node-seed0
     """
@@ -60,7 +64,7 @@ def calibrate(
         result = _fit(trained, data, split, votes) | own | weights_taken_back
     else:
         if (data, split, votes, natural) != (None, "val", None, False):
-            expected = "no --data, --split, --votes or --natural: they are the twin's"
+            expected = "no --data, --split, --votes or --natural: they are taken from the twin"
             raise InputError("--twin", expected=expected, found="some")
         result = calibration_of_twin(trained.run, RunFolder(twin)) | own
         if "class_weights" in result:
@@ -78,13 +82,13 @@ def calibrate(
         f"after{where}"
     )
     if after > before:
-        why = "the temperature fits single votes, not their mean, or there was too little to fit it on"
-        tell([f"warning: the calibration error grew: {why}. Use the weights as they were, or calibrate on more data."])
+        why = "the temperature fits single votes, not their mean, or there was too little data"
+        tell([f"warning: the calibration error grew: {why}. Keep the old weights, or calibrate on more data."])
     print(f"written: {trained.run.calibrated}, {CALIBRATION}, reliability.png")
 
 
 def _undo_class_weights(trained: Trained) -> dict[str, Any]:
-    """Undo the class weights of the training, which follow from the run's own data; returns what was undone."""
+    """Undo the class weights of the training, computed from the run's own data, and return them."""
     from point2node.evaluation.calibration import undo_class_weights
     from point2node.evaluation.scoring import open_scored_data
     from point2node.evaluation.splits import class_weights, divide

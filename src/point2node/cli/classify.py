@@ -1,4 +1,4 @@
-"""``point2node classify``: which class a mesh or a cloud of a single object is."""
+"""``point2node classify``: the class of a mesh or of a cloud of a single object."""
 
 from __future__ import annotations
 
@@ -23,11 +23,12 @@ def classify(
     ] = "modelnet40",
     up: Annotated[Up, typer.Option(help="The axis of the shape that points upwards.")] = Up.z,
     votes: Annotated[
-        int | None, typer.Option(min=1, help="How many draws of points are averaged; by default as the weights say.")
+        int | None,
+        typer.Option(min=1, help="How many random samples of points to average; the default depends on the weights."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Name single objects: the five likeliest classes of each.
+    """Classify single objects: prints the five most likely classes of each.
 
     Example: point2node classify chair.off
     """

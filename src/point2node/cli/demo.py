@@ -1,4 +1,4 @@
-"""``point2node demo``: a scan that no training saw, labelled, scored and drawn, to see what comes out."""
+"""``point2node demo``: label, score and draw a generated room that no training saw."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.weights.trained import Trained
 
 WEIGHTS = "rooms"
-SEED = 20_260  # of no data set that is trained on
-ROOM = 3  # a room with furniture of most kinds
+SEED = 20_260  # not used for any training data
+ROOM = 3  # has most kinds of furniture
 POINTS = 120_000
 
 
@@ -24,12 +24,12 @@ def demo(
     out: Annotated[Path, typer.Option(help="The folder for the scan, the labels, the pictures and the page.")] = Path(
         "out"
     ),
-    room: Annotated[int, typer.Option(min=0, help="Which generated room.")] = ROOM,
+    room: Annotated[int, typer.Option(min=0, help="The number of the generated room.")] = ROOM,
     weights: Annotated[
         str, typer.Option(help="A pretrained model by name, a run folder, or a .safetensors file.")
     ] = WEIGHTS,
 ) -> None:
-    """Label a generated room, mostly furnished in styles that training never saw, and write what there is to look at.
+    """Label a generated room, mostly furnished in styles unseen in training; write the labels, pictures and a page.
 
     Example: point2node demo --out out
     """
@@ -52,7 +52,7 @@ def demo(
         write(scan, cloud)
         labelled = SceneLabeller(trained).label(cloud, report=report, name=scan.name)
     target = labelled.save(out / "demo_room_labelled.ply")
-    assert scanned.labels is not None  # a generated room knows its truth
+    assert scanned.labels is not None  # generated rooms have true labels
     scene = scene_of(labelled, target.stem, target, (truth, scanned.labels))
     write_scene_page(scene, page)
     stills = write_stills(scene, page)
@@ -65,7 +65,7 @@ def demo(
 
 
 def demo_room(number: int) -> PointCloud:
-    """One of the rooms to look at, with labels: whole ones, ceiling included, as tripods give them."""
+    """Generate a room with labels, scanned from tripods, so that it is complete and has a ceiling."""
     from point2node.rooms import RoomSettings, generate_room
 
     settings = RoomSettings(scanners=("panoramic",))
@@ -93,5 +93,5 @@ def _print_scores(scene: LabelledScene, trained: Trained) -> None:
     scores = scored.scores
     print(
         f"one generated room, weights {trained.name!r}: OA {100 * scores.oa:.1f} %, mAcc {100 * scores.macc:.1f} %, "
-        f"mIoU {100 * scores.miou:.1f} % over the classes that are there"
+        f"mIoU {100 * scores.miou:.1f} % over the classes that occur"
     )

@@ -1,4 +1,4 @@
-"""``point2node doctor``: what is wrong with a downloaded data set, or with the installation."""
+"""``point2node doctor``: check a downloaded data set, or the installation."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from point2node.data.doctor import Diagnosis
 
 
-class Patient(StrEnum):
-    """What can be examined."""
+class DataSet(StrEnum):
+    """The data sets that can be checked."""
 
     s3dis = "s3dis"
     scannet = "scannet"
@@ -28,15 +28,17 @@ class Patient(StrEnum):
 
 
 def doctor(
-    dataset: Annotated[Patient | None, typer.Argument(help="Which data set; without it, the installation.")] = None,
-    root: Annotated[Path | None, typer.Argument(help="Where it is.")] = None,
-    repair: Annotated[
-        Path | None, typer.Option(help="Write corrected files to this folder; the originals stay as they are (s3dis).")
+    dataset: Annotated[
+        DataSet | None, typer.Argument(help="The data set; without it, the installation is checked.")
     ] = None,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    root: Annotated[Path | None, typer.Argument(help="The folder of the data set.")] = None,
+    repair: Annotated[
+        Path | None, typer.Option(help="Write corrected files to this folder; the originals are not changed (s3dis).")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """Examine a data set: exit code 0 if it is whole, 1 with findings, 2 if it cannot be read.
+    """Check a data set: exit code 0 if it is complete and undamaged, 1 with findings, 2 if it cannot be read.
 
     Example: point2node doctor s3dis Stanford3dDataset_v1.2_Aligned_Version --repair repairs
     """
@@ -57,8 +59,8 @@ def doctor(
         raise typer.Exit(code=1)
 
 
-def _examine(dataset: Patient, root: Path, repair: Path | None, workers: int | None) -> Diagnosis:
-    if dataset is Patient.s3dis:
+def _examine(dataset: DataSet, root: Path, repair: Path | None, workers: int | None) -> Diagnosis:
+    if dataset is DataSet.s3dis:
         from point2node.data.doctor import examine_s3dis
 
         if repair is not None and repair.resolve().is_relative_to(root.resolve()):
@@ -66,7 +68,7 @@ def _examine(dataset: Patient, root: Path, repair: Path | None, workers: int | N
         return examine_s3dis(root, repair, workers=workers)
     if repair is not None:
         raise InputError("--repair", expected="s3dis, the data set with known repairs", found=dataset.value)
-    if dataset is Patient.scannet:
+    if dataset is DataSet.scannet:
         from point2node.data.doctor import examine_scannet
 
         return examine_scannet(root, workers=workers)
@@ -90,7 +92,6 @@ def _print_diagnosis(diagnosis: Diagnosis, root: Path, repair: Path | None) -> N
 
 
 def _print_installation(as_json: bool) -> None:
-
     found, missing = examine_installation()
     if as_json:
         print(json.dumps(found, indent=1))
@@ -109,7 +110,7 @@ EXTRAS = {"h5py": "h5", "laspy": "las", "lazrs": "las", "pye57": "e57", "trimesh
 
 
 def examine_installation() -> tuple[dict[str, Any], list[str]]:
-    """What is there, by name, and what the package cannot do without but is missing."""
+    """Return the versions of all packages by name, and the required packages that are missing."""
     found: dict[str, Any] = {"point2node": __version__, "python": platform.python_version()}
     missing = [package for package in REQUIRED if _version(package) is None]
     found |= {package: _version(package) or f"missing; pip install {package}" for package in REQUIRED}

@@ -1,4 +1,4 @@
-"""``point2node evaluate``: the scores of trained weights, with the protocol they were measured with."""
+"""``point2node evaluate``: score trained weights and print the scores with their protocol."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from point2node.core.errors import InputError
 
 
 class VoteRule(StrEnum):
-    """How votes decide."""
+    """How votes are combined."""
 
     max_confidence = "max_confidence"
     mean_probability = "mean_probability"
 
 
 class Which(StrEnum):
-    """Which of a run's weights."""
+    """The kinds of weights in a run folder."""
 
     best = "best"
     last = "last"
@@ -32,12 +32,14 @@ def evaluate(
     runs: Annotated[
         list[str], typer.Argument(metavar="RUN...", help="A run folder, or the name of a pretrained model.")
     ],
-    data: Annotated[Path | None, typer.Option(help="A store or a raw data set; the run's own if not given.")] = None,
-    split: Annotated[str | None, typer.Option(help="Which split; by default the one that was held out.")] = None,
-    votes: Annotated[int | None, typer.Option(min=1, help="How often each block or shape is labelled anew.")] = None,
-    rule: Annotated[VoteRule | None, typer.Option(help="How votes decide; the preset's if not given.")] = None,
-    weights: Annotated[Which, typer.Option(help="Which weights of a run.")] = Which.best,
-    six_fold: Annotated[bool, typer.Option("--six-fold", help="S3DIS: pool six runs, one for each area.")] = False,
+    data: Annotated[
+        Path | None, typer.Option(help="A prepared store or a raw data set; by default the run's own.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="The split to score; by default the held-out one.")] = None,
+    votes: Annotated[int | None, typer.Option(min=1, help="How many times to label each block or shape.")] = None,
+    rule: Annotated[VoteRule | None, typer.Option(help="How votes are combined; by default as in the preset.")] = None,
+    weights: Annotated[Which, typer.Option(help="Which weights of the run to score.")] = Which.best,
+    six_fold: Annotated[bool, typer.Option("--six-fold", help="S3DIS: pool six runs, one per area.")] = False,
     out: Annotated[Path | None, typer.Option(help="Also write the JSON to this file.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
@@ -77,7 +79,7 @@ def evaluate(
             store = open_scored_data(trained, data, report, some_classes=True)
         tell([*store.manifest.told_notes(), *tell_missing_colour(store, trained.card.features)])
         if len(store.classes) < len(trained.card.classes):
-            tell([f"note: asked about {len(store.classes)} of the {len(trained.card.classes)} classes it knows"])
+            tell([f"note: the data has {len(store.classes)} of the {len(trained.card.classes)} classes of the weights"])
         with progress(f"scoring {trained.name}") as report:
             evaluation = score_split(trained, store, report, device, options)
         keep_result(trained, result_of(trained, evaluation))
@@ -103,7 +105,7 @@ def _print(result: dict[str, Any]) -> None:
     cut = "" if shapes else f", blocks of {protocol['block_side']} m at offsets {protocol['offsets']}"
     console.print(
         f"{result['run']} ({result['weights']} weights) on {protocol['dataset']}, split {protocol['split']}: "
-        f"{result['units']:,} {protocol['unit']}s; {protocol['points']} points at once, "
+        f"{result['units']:,} {protocol['unit']}s; {protocol['points']} points per sample, "
         f"{protocol['votes']} vote{'' if protocol['votes'] == 1 else 's'}, "
         f"{protocol['rule']}{cut}",
         markup=False,
@@ -117,7 +119,7 @@ def _print(result: dict[str, Any]) -> None:
         print(f"with a single vote: OA {_percent(first['oa'])}  mAcc {_percent(first['macc'])}")
     if "mean_of_folds" in result:
         mean = result["mean_of_folds"]
-        print("mean of the folds, a second figure: " + "  ".join(f"{key} {_percent(mean[key])}" for key in mean))
+        print("mean over the folds, for comparison: " + "  ".join(f"{key} {_percent(mean[key])}" for key in mean))
     table = Table("class", box=box.SIMPLE_HEAD)
     for heading in ("accuracy",) if shapes else ("accuracy", "IoU"):
         table.add_column(heading, justify="right")

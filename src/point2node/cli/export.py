@@ -1,4 +1,4 @@
-"""``point2node export``: trained weights as a file that runs without this package."""
+"""``point2node export``: write trained weights as a file that runs without this package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from point2node.core.errors import InputError
 
 
 class Format(StrEnum):
-    """What networks can be exported as."""
+    """The export formats."""
 
     onnx = "onnx"
 
@@ -22,9 +22,9 @@ def export(
         str, typer.Argument(metavar="WEIGHTS", help="A pretrained model by name, a run folder, or a .safetensors file.")
     ],
     format: Annotated[Format, typer.Option(help="The format of the file.")] = Format.onnx,
-    out: Annotated[Path | None, typer.Option(help="The file; by default the name of the weights, here.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The file; by default NAME.onnx in the current folder.")] = None,
 ) -> None:
-    """Export a trained network to run elsewhere: coordinates, features and neighbour indices in, logits out.
+    """Export a trained network to ONNX. It takes coordinates, features and neighbour indices, and returns logits.
 
     Example: point2node export rooms --format onnx --out rooms.onnx
     """

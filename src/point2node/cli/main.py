@@ -1,4 +1,4 @@
-"""The ``point2node`` command: gathers the commands and turns errors that a person can fix into one line."""
+"""The ``point2node`` command: collects the subcommands and prints errors that users can fix as one line."""
 
 from __future__ import annotations
 
@@ -33,26 +33,26 @@ from point2node.cli.view import view
 from point2node.cli.warmup import warmup
 from point2node.core.errors import InputError, LostProcessError, is_interruption
 
-# torch and numba each bring a pool of OpenMP threads. By default an idle thread spins for milliseconds, on the very
-# cores that the other pool, or another program, needs next; asleep at once, it is slow to wake. A short spin is best.
+# torch and numba each have a pool of OpenMP threads. By default an idle thread spins for milliseconds on a core that
+# the other pool, or another program, needs next; without any spin it is slow to wake up. A short spin works best.
 # OpenMP reads this when torch is imported, which the commands do later.
 os.environ.setdefault("GOMP_SPINCOUNT", "10000")
 
 
-ANYWHERE = ("--quiet", "--verbose")
+GLOBAL_OPTIONS = ("--quiet", "--verbose")
 
 
 class OneLineErrors(typer.core.TyperGroup):
-    """Commands whose InputErrors become one line on stderr and exit code 2; a lost process, exit code 1."""
+    """A group of commands that prints an InputError as one line and exits with code 2, or 1 for a lost process."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """What holds for all commands may stand behind a command, too."""
-        ours = [word for word in args if word in ANYWHERE]
-        return super().parse_args(ctx, ours + [word for word in args if word not in ANYWHERE])
+        """Accept the global options after a command, too."""
+        global_options = [word for word in args if word in GLOBAL_OPTIONS]
+        return super().parse_args(ctx, global_options + [word for word in args if word not in GLOBAL_OPTIONS])
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; what a person can fix is said in one line."""
-        if isinstance(sys.stdout, io.TextIOWrapper):  # names of files may hold what no encoding has
+        """Run the command and print errors that users can fix as one line."""
+        if isinstance(sys.stdout, io.TextIOWrapper):  # file names may contain undecodable bytes
             sys.stdout.reconfigure(errors="backslashreplace")
         try:
             return super().invoke(ctx)
@@ -67,16 +67,16 @@ class OneLineErrors(typer.core.TyperGroup):
             print("point2node: stopped", file=sys.stderr)
             raise typer.Exit(code=130) from None
         except LostProcessError as error:
-            hint = "the last checkpoint is whole; start the processes again, 'train' with --resume RUN"
+            hint = "the last checkpoint is intact; start the processes again, 'train' with --resume RUN"
             print(f"point2node: a training process died; {hint}. ({error})", file=sys.stderr)
             raise typer.Exit(code=1) from None
 
 
 class PlainUsage(typer.core.TyperCommand):
-    """A command whose usage shows its arguments as they were named, without further brackets."""
+    """A command whose usage line shows its arguments exactly as their metavars say, without extra brackets."""
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
-        """Options, then arguments."""
+        """Return the options, then the arguments."""
         arguments = [one for one in self.get_params(ctx) if one.param_type_name == "argument"]
         return ["[OPTIONS]", *(one.metavar or str(one.name).upper() for one in arguments)]
 
@@ -95,8 +95,10 @@ def point2node(
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress and no notes: only results and errors.")] = False,
-    verbose: Annotated[bool, typer.Option("--verbose", help="With an error, also where it was raised.")] = False,
+    quiet: Annotated[
+        bool, typer.Option("--quiet", help="Print only results and errors, no progress or notes.")
+    ] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Print a traceback with errors.")] = False,
 ) -> None:
     """Point2Node: label 3-D point clouds by correlating dynamic nodes.
 
@@ -108,8 +110,8 @@ def point2node(
 COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (demo, "Label a generated room with the pretrained model."),
     (predict, "Label every point of scans."),
-    (classify, "Name single objects, such as a chair."),
-    (objects, "List the furniture, doors, windows … of a labelled scan."),
+    (classify, "Classify single objects, such as a chair."),
+    (objects, "List furniture, doors, windows … of a labelled scan."),
     (plan, "Draw the floor plan of a labelled room."),
     (view, "Label, explain and correct scans in the browser."),
     (train, "Train a network."),
@@ -119,10 +121,10 @@ COMMANDS: tuple[tuple[Callable[..., None], str], ...] = (
     (export, "Export a trained network to ONNX."),
     (ablate, "Train and score every variant with every seed."),
     (report, "Compare runs with each other and with the paper."),
-    (presets, "Show the presets, and what each of their settings means."),
-    (models, "List models, sizes and variants with their parameters."),
-    (prepare, "Turn a data set into a store."),
-    (doctor, "Examine a data set."),
+    (presets, "List the presets, or explain the settings of one."),
+    (models, "List models, sizes and variants with parameter counts."),
+    (prepare, "Convert a data set to a store for training."),
+    (doctor, "Check a data set, or the installation."),
     (warmup, "Compile the kernels that 'predict' needs."),
 )
 for _function, _summary in COMMANDS:

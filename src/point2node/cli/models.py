@@ -1,4 +1,4 @@
-"""``point2node models``: the catalogue, as a table or as JSON."""
+"""``point2node models``: list the catalogue as a table or as JSON."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import typer
 def models(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """List every model, preset and variant with its parameters and multiply-accumulates.
+    """List every model, size and variant with its number of parameters and multiply-accumulates.
 
     Example: point2node models --json
     """
-    from point2node.models.catalogue import list_models  # torch is imported only now: --help stays quick
+    from point2node.models.catalogue import list_models  # imported here to keep --help fast: needs torch
 
     entries = list(list_models())
     if as_json:

@@ -1,4 +1,4 @@
-"""``point2node objects``: what is in a labelled scan, object by object."""
+"""``point2node objects``: list the objects of a labelled scan."""
 
 from __future__ import annotations
 
@@ -18,14 +18,16 @@ def objects(
         Path | None, typer.Option(help="The folder for the results; by default LABELLED_objects next to it.")
     ] = None,
     truth: Annotated[
-        Path | None, typer.Option(help="The same points with true labels and instances: prints precision and recall.")
+        Path | None,
+        typer.Option(help="The same points with true labels and instances: also print precision and recall."),
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Of a scan without its .classes.json: s3dis, scannet or a YAML file of classes.")
+        str | None, typer.Option(help="The classes of a scan without .classes.json: s3dis, scannet or a YAML file.")
     ] = None,
     parts: Annotated[bool, typer.Option("--parts", help="Also write each object as a point cloud.")] = False,
 ) -> None:
-    """List the furniture, doors, windows … of a labelled scan with boxes, and its walls, floor and ceiling with areas.
+    """List the furniture, doors, windows … of a labelled scan with their boxes, and its walls, floor and ceiling with
+    their areas.
 
     Writes objects.json, objects.csv, boxes.ply and boxes.obj, in metres.
 

@@ -1,4 +1,4 @@
-"""``point2node plan``: the floor plan of a labelled room."""
+"""``point2node plan``: draw the floor plan of a labelled room."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def plan(
     labelled: Annotated[Path, typer.Argument(metavar="LABELLED", help="A labelled point cloud of a room.")],
     out: Annotated[
         list[Path] | None,
-        typer.Option(help="A file that ends in .svg, .dxf or .json; may be given several times [LABELLED_plan.svg]."),
+        typer.Option(help="A .svg, .dxf or .json file; can be repeated; by default LABELLED_plan.svg."),
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Of a scan without its .classes.json: s3dis, scannet or a YAML file of classes.")
+        str | None, typer.Option(help="The classes of a scan without .classes.json: s3dis, scannet or a YAML file.")
     ] = None,
 ) -> None:
-    """Draw the floor plan of a labelled room: outline, walls, doors, windows, furniture, with area and height.
+    """Draw the floor plan of a labelled room: outline, walls, doors, windows and furniture, with area and height.
 
     Example: point2node plan labelled/scan_labelled.ply --out plan.svg --out plan.dxf
     """

@@ -1,4 +1,4 @@
-"""``point2node predict``: scans go in, the same scans come out with a label for every point."""
+"""``point2node predict``: label every point of scans."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.inference.summary import Row, Summary
 
     Outcomes = Generator[tuple[int, Outcome], None, None]
-    """The place of each scan in the list, and what became of it."""
+    """The index of each scan in the list, and its outcome."""
     Show = Callable[[str], None]
-    """Takes lines about what was made."""
+    """Called with lines about the results."""
 
 DEFAULT_WEIGHTS = "rooms"
 
@@ -45,7 +45,7 @@ class Up(StrEnum):
 
 
 class Format(StrEnum):
-    """What labelled scans can be written as."""
+    """The formats that labelled scans can be written in."""
 
     ply = "ply"
     pcd = "pcd"
@@ -60,7 +60,7 @@ class Format(StrEnum):
 
 
 class Quality(StrEnum):
-    """How much time the labels are worth."""
+    """How much time to spend for better labels."""
 
     fast = "fast"
     balanced = "balanced"
@@ -68,14 +68,15 @@ class Quality(StrEnum):
 
 
 class Adaptation(StrEnum):
-    """What of the weights is fitted to each scan."""
+    """The part of the network that is fitted to each scan."""
 
     bn = "bn"
 
 
 def predict(
     scans: Annotated[
-        list[str], typer.Argument(metavar="SCAN...", help="Files, folders, patterns such as 'a/*.laz', or their URLs.")
+        list[str],
+        typer.Argument(metavar="SCAN...", help="Files, folders, patterns such as 'a/*.laz', or URLs of them."),
     ],
     weights: Annotated[
         str, typer.Option(help="A pretrained model by name, a run folder, or a .safetensors file.")
@@ -83,10 +84,12 @@ def predict(
     out: Annotated[
         str, typer.Option(metavar="FOLDER", help="Where the labelled scans go: a folder or its URL.")
     ] = "labelled",
-    format: Annotated[Format | None, typer.Option(help="The format of the results, if not the scan's own.")] = None,
+    format: Annotated[Format | None, typer.Option(help="The format of the results; by default the scan's own.")] = None,
     scale: Annotated[
         float | None,
-        typer.Option(min=1e-9, help="Metres in one unit: 0.001 for millimetres. By default what the file says or is."),
+        typer.Option(
+            min=1e-9, help="Metres in one unit: 0.001 for millimetres. By default as the file says, or guessed."
+        ),
     ] = None,
     up: Annotated[Up, typer.Option(help="The axis that points upwards.")] = Up.z,
     color: Annotated[bool, typer.Option(help="Use the scan's colours.")] = True,
@@ -94,65 +97,71 @@ def predict(
     quality: Annotated[
         Quality | None,
         typer.Option(
-            help="fast: one look at the scan; balanced: further looks where the first is unsure; best: all looks at "
-            "every point.",
+            help="fast: label each point once; balanced: again where the result is unsure; best: many times "
+            "everywhere.",
             show_default="balanced",
         ),
     ] = None,
     votes: Annotated[
         int | None,
-        typer.Option(min=1, help="How often each point is labelled, in place of --quality; more is slower."),
+        typer.Option(min=1, help="How many times to label each point, instead of --quality; more is slower."),
     ] = None,
     thin: Annotated[
         float | None,
         typer.Option(
             min=0.0,
-            help="Metres: label one point in each such cube and interpolate the others; 0 for every point. By default "
-            "as the weights say.",
+            help="Metres: label one point per cube of this side and interpolate the others; 0 for every point. The "
+            "default depends on the weights.",
         ),
     ] = None,
     smooth: Annotated[
         bool | None,
-        typer.Option("--smooth/--no-smooth", help="Average over smooth surfaces; by default as the weights say."),
+        typer.Option("--smooth/--no-smooth", help="Average over smooth surfaces; the default depends on the weights."),
     ] = None,
     adapt: Annotated[
         Adaptation | None,
-        typer.Option(help="bn: take half of the batch-norm statistics from each scan; for scanners unlike training's."),
+        typer.Option(
+            help="bn: take half of the batch-norm statistics from each scan; for scanners unlike those in training."
+        ),
     ] = None,
     memory: Annotated[
         float | None,
-        typer.Option(min=0.1, help="GB to stay below, with all --workers; by default 60 % of what is free."),
+        typer.Option(min=0.1, help="Memory limit in GB, for all --workers together; by default 60 % of free memory."),
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Write other classes: a YAML file that maps them, or asprs, nyu40.")
+        str | None, typer.Option(help="Map the labels to other classes: asprs, nyu40 or a YAML file.")
     ] = None,
     within: Annotated[
         str | None,
         typer.Option(
-            help="Label only there: x0,y0,x1,y1 or x0,y0,z0,x1,y1,z1, a file of corners 'x y', or class:VALUE."
+            help="Label only this region: x0,y0,x1,y1 or x0,y0,z0,x1,y1,z1, a file of corners 'x y', or class:VALUE."
         ),
     ] = None,
-    protect: Annotated[str | None, typer.Option(help="Labels of the scan that stay, by value or class: 2,6.")] = None,
+    protect: Annotated[str | None, typer.Option(help="Labels of the scan to keep, by value or class: 2,6.")] = None,
     only: Annotated[str | None, typer.Option(help="Write these classes only: wall,floor.")] = None,
     drop: Annotated[str | None, typer.Option(help="Leave out these classes: clutter.")] = None,
-    report: Annotated[bool, typer.Option(help="Also write a page to look at, and a picture.")] = True,
-    as_json: Annotated[bool, typer.Option("--json", help="Print a line of JSON for each scan, nothing else.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Label again what is labelled already.")] = False,
+    report: Annotated[bool, typer.Option(help="Also write an HTML page and pictures.")] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one line of JSON per scan and nothing else.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="Label again scans that are already labelled.")
+    ] = False,
     workers: Annotated[
-        int | None, typer.Option(min=1, help="Label this many scans at a time, in processes of their own.")
+        int | None, typer.Option(min=1, help="Label this many scans at a time, in separate processes.")
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="Label on a Dask cluster: a scheduler's address or file, or local:4."),
+        typer.Option(metavar="ADDRESS", help="Label on a Dask cluster: the scheduler's address or file, or local:4."),
     ] = None,
     shard: Annotated[
         str | None,
-        typer.Option(metavar="I/N", help="Label every N-th scan only, from the I-th on; auto in Slurm's array jobs."),
+        typer.Option(
+            metavar="I/N", help="Label only every N-th scan, starting with the I-th; auto in a Slurm array job."
+        ),
     ] = None,
 ) -> None:
-    """Label every point of scans: files of any readable format, with all that was in them.
+    """Label every point of scans in any readable format; all other data in the files is kept.
 
-    Exit code 0: all labelled, 1: some failed, 2: bad input, which no retry helps, 130: stopped by Ctrl+C.
+    Exit codes: 0 all labelled, 1 some failed, 2 bad input (do not retry), 130 stopped by Ctrl+C.
 
     Example: point2node predict scan.laz
     """
@@ -170,11 +179,11 @@ def predict(
     if memory is not None and not math.isfinite(memory):
         raise InputError("--memory", expected="a number of GB", found=str(memory))
     if workers is not None and cluster is not None:
-        raise InputError("--workers", expected="no --cluster next to it", found="both")
+        raise InputError("--workers", expected="--workers or --cluster", found="both")
     limit = None if memory is None else int(memory * 1e9)
     norm_share = 0.0 if adapt is None else NORM_SHARE
     if quality is not None and votes is not None:
-        raise InputError("--votes", expected="no --quality next to it", found="both")
+        raise InputError("--votes", expected="--votes or --quality", found="both")
     options = Options(
         scale=scale,
         up=up.value,
@@ -190,7 +199,7 @@ def predict(
     jobs = find_jobs(scans, folder, None if format is None else f".{format.value}")
     part = None if shard is None else read_shard(shard)
     address = f"local:{workers}" if workers is not None else cluster
-    device = None if address is None else torch.device("cpu")  # workers have devices of their own
+    device = None if address is None else torch.device("cpu")  # workers choose their own devices
     labeller = SceneLabeller(load_trained(weights), device)
     rules = output_rules(labeller.classes, classes, protect, within, only, drop)
     work = Work(labeller.trained, options, rules, auto, report, overwrite)
@@ -212,28 +221,28 @@ def predict(
 
 
 def _label_one(work: Work, job: Job, folder: Place, show: Show) -> Outcome:
-    """Label a single scan, whose errors end the command."""
+    """Label a single scan; an error ends the command."""
     from point2node.cli.scan_work import label_and_draw
     from point2node.inference.jobs import results_folder
     from point2node.kernels.compiling import compiling_announced
 
-    with _stopping_told(Counter(), 1), results_folder(folder, [job]), compiling_announced(say_compiling):
+    with _reporting_stop(Counter(), 1), results_folder(folder, [job]), compiling_announced(say_compiling):
         return label_and_draw(work, job, _say, show, _bar)
 
 
 def _label_many(
     outcomes: Outcomes, jobs: Sequence[Job], folder: Place, shard: Shard | None, show: Show
 ) -> Iterator[Row]:
-    """Put what becomes of the scans into one table; what fails is told and noted, and the others go on."""
+    """Collect the outcomes of the scans in one table; a failure is reported and recorded, and the others continue."""
     from point2node.inference.jobs import results_folder
     from point2node.inference.summary import Summary
 
     counts: Counter[str] = Counter()
-    with _stopping_told(counts, len(jobs)), results_folder(folder, jobs, shared=shard is not None):
+    with _reporting_stop(counts, len(jobs)), results_folder(folder, jobs, shared=shard is not None):
         summary = Summary(folder, shard)
         try:
             for place, found in outcomes:
-                counts["failed" if found.error else "labelled" if found.anew else "labelled before"] += 1
+                counts["failed" if found.error else "labelled" if found.labelled_now else "labelled before"] += 1
                 row = _row(found, jobs[place], summary)
                 summary.add(row)
                 yield _full_row(row, jobs[place], found)
@@ -246,25 +255,25 @@ def _label_many(
 
 
 def _row(found: Outcome, job: Job, summary: Summary) -> Row:
-    """What became of a scan, as the table has it."""
+    """Make the table row of a scan."""
     from point2node.inference.summary import Row
 
     scan = as_text(str(job.scan))
     if found.output is None:
         return Row(scan, error=found.error)
     output = job.target.with_name(found.output)
-    if not found.anew:
+    if not found.labelled_now:
         return summary.recall(scan, output)
     return Row(scan, summary.relative(output), found.points, found.seconds, found.counts, found.doubts)
 
 
 def _full_row(row: Row, job: Job, found: Outcome) -> Row:
-    """With the labelled file as it is found from here."""
+    """Make the output path of a row relative to the working folder."""
     return row if found.output is None else replace(row, output=as_text(str(job.target.with_name(found.output))))
 
 
 def _in_turn(work: Work, jobs: Sequence[Job], show: Show) -> Outcomes:
-    """Label one scan after the other in this process."""
+    """Label the scans one after another in this process."""
     from point2node.cli.scan_work import label_here
     from point2node.kernels.compiling import compiling_announced
 
@@ -275,7 +284,7 @@ def _in_turn(work: Work, jobs: Sequence[Job], show: Show) -> Outcomes:
 
 
 def _on_cluster(work: Work, jobs: Sequence[Job], address: str, show: Show) -> Outcomes:
-    """Label scans on workers; what each has to say is printed in one piece when it is done."""
+    """Label scans on workers; the messages of each scan are printed together when it is done."""
     from point2node.cli.scan_work import Outcome, label_on_worker
 
     try:
@@ -304,27 +313,27 @@ def _on_cluster(work: Work, jobs: Sequence[Job], address: str, show: Show) -> Ou
                 yield place, found
                 watch(done, len(jobs), scan.name)
     except ClusterLostError as error:
-        _say(f"point2node: {error}; the same command does the others")
+        _say(f"point2node: {error}; run the command again for the others")
         raise typer.Exit(code=1) from None
     finally:
-        remove_unfinished(jobs)  # of workers that died amid a scan; what a living one still writes is locked
+        remove_unfinished(jobs)  # left by workers that died during a scan; files of running workers are locked
 
 
 def _absolute(job: Job) -> Job:
-    """Workers may have been started in another folder."""
+    """Make the paths absolute: workers may run in another folder."""
     scan, target = (place.absolute() if isinstance(place, Path) else place for place in (job.scan, job.target))
     return replace(job, scan=scan, target=target)
 
 
 @contextmanager
-def _stopping_told(counts: Counter[str], scans: int) -> Iterator[None]:
-    """Whoever stops the work with Ctrl+C is told how far it is."""
+def _reporting_stop(counts: Counter[str], scans: int) -> Iterator[None]:
+    """Print how many scans are done when the work is stopped with Ctrl+C."""
     try:
         yield
     except (KeyboardInterrupt, SystemError) as error:
         if not is_interruption(error):
             raise
-        _say(f"point2node: stopped; {counts.total()} of {scans} scans are done, the same command does the others")
+        _say(f"point2node: stopped; {counts.total()} of {scans} scans are done; run the command again for the others")
         raise typer.Exit(code=130) from None
 
 

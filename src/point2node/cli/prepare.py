@@ -1,4 +1,4 @@
-"""``point2node prepare``: a data set as it was downloaded → a store that training reads."""
+"""``point2node prepare``: convert a downloaded data set to a store for training."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:  # numpy is imported by the command itself: --help stays quick
 
 
 class Kind(StrEnum):
-    """What can be prepared."""
+    """The data sets that can be prepared."""
 
     s3dis = "s3dis"
     scannet = "scannet"
@@ -43,35 +43,41 @@ BELONGS_TO = {
     "--rooms": Kind.rooms,
     "--up": Kind.modelnet,
 }
-"""Which data set an option is for; any other refuses it."""
+"""The data set that each option is for; it is an error with any other."""
 
 
 def prepare(
-    dataset: Annotated[Kind, typer.Argument(help="Which data set; 'folder': your own labelled clouds.")],
-    root: Annotated[Path | None, typer.Argument(help="Where it is, or a pattern (folder); not for 'rooms'.")] = None,
+    dataset: Annotated[Kind, typer.Argument(help="The data set; 'folder': your own labelled clouds.")],
+    root: Annotated[
+        Path | None, typer.Argument(help="Its folder, or a pattern of files (folder); not for 'rooms'.")
+    ] = None,
     *,
-    out: Annotated[Path | None, typer.Option(help="The folder to make or bring up to date.")] = None,
-    repairs: Annotated[Path | None, typer.Option(help="Corrected files from 'doctor --repair' (s3dis).")] = None,
+    out: Annotated[Path | None, typer.Option(help="The folder of the store, new or to be updated.")] = None,
+    repairs: Annotated[
+        Path | None, typer.Option(help="The folder of corrected files from 'doctor --repair' (s3dis).")
+    ] = None,
     skip_damaged: Annotated[
-        bool, typer.Option("--skip-damaged", help="Leave damaged lines or files out and list them in the manifest.")
+        bool, typer.Option("--skip-damaged", help="Skip damaged lines and files and list them in the manifest.")
     ] = False,
-    workers: Annotated[int | None, typer.Option(min=1, help="Processes; by default one for each core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Number of processes; by default one per core.")] = None,
     classes: Annotated[Path | None, typer.Option(help="Your class list in YAML (folder).")] = None,
     propose_classes: Annotated[
-        bool, typer.Option("--propose-classes", help="Only write a class list to start from, classes.yaml (folder).")
+        bool, typer.Option("--propose-classes", help="Only write a draft of the class list, classes.yaml (folder).")
     ] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Chooses the random split, and the rooms.")] = 0,
-    rooms: Annotated[int | None, typer.Option(min=1, help="How many to generate (rooms); 100 by default.")] = None,
-    up: Annotated[Axis | None, typer.Option(help="The vertical axis, where a release is unusual (modelnet).")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random split and of the rooms.")] = 0,
+    rooms: Annotated[
+        int | None, typer.Option(min=1, help="How many rooms to generate (rooms); by default 100.")
+    ] = None,
+    up: Annotated[Axis | None, typer.Option(help="The vertical axis, if not the usual one (modelnet).")] = None,
 ) -> None:
-    """Turn a data set into a store. Running it again does only what changed, or resumes where it was stopped.
+    """Convert a data set to a store for training. Running it again updates what changed, or resumes after a stop.
 
     Example: point2node prepare s3dis Stanford3dDataset_v1.2_Aligned_Version --out stores/s3dis
     """
     from point2node.core.writing import refusals_named
     from point2node.data.preparation import prepare as prepare_store
 
-    _refuse_strangers(
+    _check_options(
         dataset,
         {
             "--repairs": repairs,
@@ -105,7 +111,7 @@ def prepare(
 
 
 def _propose(root: Path | None, target: Path, out: Path | None) -> None:
-    """Write a class list with the values that the clouds have."""
+    """Write a class list with the label values found in the clouds."""
     from point2node.data.class_proposal import propose_classes
 
     if root is None or out is not None:
@@ -113,18 +119,18 @@ def _propose(root: Path | None, target: Path, out: Path | None) -> None:
         raise InputError("--propose-classes", expected="ROOT, and no store yet", found=found)
     with progress("reading") as report:
         values = propose_classes(root, target, report).points
-    print(f"{target}: {len(values)} label values; name them, then run the same with --classes {target} --out STORE")
+    print(f"{target}: {len(values)} label values; name them, then run again with --classes {target} --out STORE")
 
 
-def _refuse_strangers(kind: Kind, given: dict[str, object]) -> None:
-    """Refuse options of another data set, which would otherwise be passed over in silence."""
+def _check_options(kind: Kind, given: dict[str, object]) -> None:
+    """Raise InputError for options of another data set instead of ignoring them."""
     for option, value in given.items():
         if value is not None and BELONGS_TO[option] is not kind:
-            raise InputError(option, expected=f"{BELONGS_TO[option].value}, which it is for", found=kind.value)
+            raise InputError(option, expected=f"the data set {BELONGS_TO[option].value}", found=kind.value)
 
 
 def _list_rooms(root: Path | None, rooms: int, seed: int) -> Dataset:
-    """Rooms that are generated."""
+    """List generated rooms."""
     from point2node.data.generated import list_rooms
 
     if root is not None:
@@ -133,7 +139,7 @@ def _list_rooms(root: Path | None, rooms: int, seed: int) -> Dataset:
 
 
 def _find_release(kind: Kind, root: Path, repairs: Path | None, up: str | None) -> Dataset:
-    """A published data set."""
+    """Find the files of a published data set."""
     if kind is Kind.s3dis:
         from point2node.data.s3dis import find_s3dis
 
@@ -148,10 +154,10 @@ def _find_release(kind: Kind, root: Path, repairs: Path | None, up: str | None) 
 
 
 def _find_folder(root: Path, out: Path, classes: Path | None, seed: int) -> Dataset:
-    """Somebody's own clouds."""
+    """Find the user's own clouds."""
     from point2node.data.own_files import find_own_files, split_pattern
 
-    # its arrays would be taken for clouds the next time
+    # otherwise the store's arrays would be read as clouds next time
     if out.resolve().is_relative_to(split_pattern(root)[0].resolve()):
         raise InputError("--out", expected="a folder outside ROOT", found=str(out))
     if classes is None:
@@ -171,10 +177,10 @@ def _print_summary(prepared: Prepared, out: Path) -> None:
     splits = ", ".join(f"{split} {_count(prepared, split):,}" for split in manifest.splits) or "nothing"
     damage = f", {len(manifest.lost)} damaged lines or files lost" if manifest.lost else ""
     what = f"{manifest.dataset} ({manifest.release}), {splits}; {points:,} points{damage}"
-    print(f"{out}: {what}; {prepared.read} read anew")
+    print(f"{out}: {what}; {prepared.read} newly read")
 
 
 def _count(prepared: Prepared, split: str) -> int:
-    """Scenes of a split, or the shapes of one."""
+    """Count the scenes of a split, or its shapes."""
     entries = [entry for entry in prepared.manifest.scenes if entry.split == split]
     return sum(1 if entry.shapes is None else entry.shapes for entry in entries)

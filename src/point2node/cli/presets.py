@@ -1,4 +1,4 @@
-"""``point2node presets``: the presets, and what each of their settings means."""
+"""``point2node presets``: list the presets, or explain the settings of one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ import typer
 
 def presets(
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="The preset to show; all names if not given.")
+        str | None, typer.Argument(metavar="[NAME]", help="The preset to show; by default all presets are listed.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
 ) -> None:
-    """List the presets, or every setting of one with its value and its meaning.
+    """List the presets, or all settings of one preset with their values and meanings.
 
     Example: point2node presets tiny
     """

@@ -1,4 +1,4 @@
-"""What a person sees of long work, on stderr: a bar on a terminal, lines elsewhere, nothing with ``--quiet``."""
+"""Progress of long tasks on stderr: a bar on a terminal, lines elsewhere, nothing with ``--quiet``."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ if TYPE_CHECKING:
 
 
 ERRORS = ("point2node: ", "Traceback ")
-"""How lines begin that tell of errors."""
+"""Prefixes of lines that report errors."""
 _quiet = False
 
 
 def set_quiet(quiet: bool) -> None:
-    """Whether progress and notes are kept to oneself; errors and results are not."""
+    """Switch progress and notes off or on; errors and results are always printed."""
     global _quiet
     _quiet = quiet
 
 
 def tell(lines: Iterable[str]) -> None:
-    """Say something on stderr; where that is not wanted, errors alone."""
+    """Print lines to stderr; with ``--quiet``, only errors."""
     for line in lines:
         if not _quiet or line.startswith(ERRORS):
             print(line, file=sys.stderr, flush=True)
 
 
 def say_compiling() -> None:
-    """Why nothing moves for a while."""
-    tell(["compiling kernels, once: this may take some minutes"])
+    """Explain the pause while kernels compile."""
+    tell(["compiling kernels: takes a few minutes, only once"])
 
 
 @contextmanager
 def progress(label: str, *, seconds: float = 0.0) -> Iterator[Report]:
-    """A function to be called with how much is done, of how much, and the name of the latest.
+    """Yield a function to call with the number done, the total, and the name of the latest item.
 
-    The bar appears with the first call and goes when all is done: where there is nothing to do, nothing is shown, and
-    what comes next may have a bar of its own. Lines are at least ``seconds`` apart.
+    The bar appears with the first call and is removed when all is done, so that the next task can show its own.
+    Lines are at least ``seconds`` apart.
     """
     if _quiet:
         yield unreported
@@ -91,17 +91,17 @@ SECONDS_BETWEEN_LINES = 10.0
 
 
 class PlainWatch:
-    """A line now and then."""
+    """Prints a line every ten seconds."""
 
     def begin(self, steps: int, done: int) -> None:
-        """Say where training starts."""
+        """Print the step that training resumes from, if any."""
         self._steps, self._next = steps, time.monotonic()
         self._first: tuple[int, float] | None = None
         if done:
             self.say(f"resumed at step {done} of {steps}")
 
     def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
-        """Print a line if the last one is old. The first step, which may compile kernels, foretells nothing."""
+        """Print a line if the last one is old. The first step may compile kernels and is left out of the estimate."""
         now = time.monotonic()
         if self._first is None:
             self._first = step, now
@@ -118,11 +118,11 @@ class PlainWatch:
         return f", {timedelta(seconds=round((now - start) / (step - first) * (self._steps - step)))} left"
 
     def say(self, line: str) -> None:
-        """Print it."""
+        """Print a line."""
         print(line, file=sys.stderr, flush=True)
 
     def end(self) -> None:
-        """Nothing is left to close."""
+        """Do nothing."""
 
 
 class LiveWatch:
@@ -143,7 +143,7 @@ class LiveWatch:
             TimeRemainingColumn(),
         )
         bar = Progress(*columns, console=Console(stderr=True), refresh_per_second=4)
-        self._task = bar.add_task("compiling kernels, once", total=steps, completed=done)
+        self._task = bar.add_task("compiling kernels (only once)", total=steps, completed=done)
         bar.start()
         self._bar = bar
 
@@ -153,7 +153,7 @@ class LiveWatch:
         self._bar.update(self._task, completed=step, description=describe(epoch, values))
 
     def say(self, line: str) -> None:
-        """Print above the bar, or where it will be."""
+        """Print a line above the bar, or before it exists."""
         if self._bar is None:
             print(line, file=sys.stderr)
         else:
@@ -166,23 +166,23 @@ class LiveWatch:
 
 
 class SilentWatch:
-    """For all processes but the first, and for those who want to hear nothing."""
+    """Prints nothing: for ``--quiet`` and for all processes but the first."""
 
     def begin(self, steps: int, done: int) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def step(self, step: int, epoch: int, values: dict[str, float]) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def say(self, line: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def end(self) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
 
 def describe(epoch: int, values: dict[str, float]) -> str:
-    """The figures of a step in words."""
+    """Format the figures of a step."""
     return (
         f"epoch {epoch}, loss {values['loss']:.3f}, accuracy {values['accuracy']:.3f}, "
         f"{values['points_per_second'] / 1000:.1f}k points/s"
@@ -190,7 +190,7 @@ def describe(epoch: int, values: dict[str, float]) -> str:
 
 
 def choose_watch(*, first_process: bool) -> Watch:
-    """Who watches here."""
+    """Choose how to show the progress of training."""
     if not first_process or _quiet:
         return SilentWatch()
     return LiveWatch() if sys.stderr.isatty() else PlainWatch()

@@ -1,4 +1,4 @@
-"""``point2node report``: what runs achieved, as tables; or a labelled scan, as a page to look around in."""
+"""``point2node report``: compare runs in tables, or show a labelled scan on a page."""
 
 from __future__ import annotations
 
@@ -28,30 +28,30 @@ def report(
             help="Run folders, folders of them, or evaluation JSON files; or labelled point clouds.",
         ),
     ],
-    html: Annotated[bool, typer.Option("--html", help=f"Write a page to read offline: {PAGE}, or --out.")] = False,
+    html: Annotated[bool, typer.Option("--html", help=f"Write an offline HTML page: {PAGE}, or --out.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")] = False,
     out: Annotated[
         Path | None,
         typer.Option(
-            help="Write a file: .html, .md or .json; of a scan: its page [LABELLED_FILE.html]; of several: a picture."
+            help="The file: .html, .md or .json; for a scan, its page [LABELLED_FILE.html]; for several, a picture."
         ),
     ] = None,
     truth: Annotated[
         list[Path] | None,
-        typer.Option(help="Of a scan: the same points with true labels, to be shown beside and scored; once a scan."),
+        typer.Option(help="For a scan: the same points with true labels, to compare and score with; once per scan."),
     ] = None,
     baseline: Annotated[
-        list[Path] | None, typer.Option(help="Of a scan: the same points labelled by another network; once a scan.")
+        list[Path] | None, typer.Option(help="For a scan: the same points labelled by another network; once per scan.")
     ] = None,
     classes: Annotated[
-        str | None, typer.Option(help="Of a scan without its .classes.json: s3dis, scannet or a YAML file of classes.")
+        str | None, typer.Option(help="The classes of a scan without .classes.json: s3dis, scannet or a YAML file.")
     ] = None,
-    stills: Annotated[bool, typer.Option(help="Of a scan: write pictures beside the page.")] = True,
+    stills: Annotated[bool, typer.Option(help="For a scan: also write pictures next to the page.")] = True,
 ) -> None:
-    """Compare runs with each other and with the paper; results of unlike protocols get tables of their own.
+    """Compare runs with each other and with the paper; results of different protocols get separate tables.
 
-    Of a labelled scan, make one page that opens offline: the scan in 3-D, its classes and, with --truth, its scores.
-    Of several, draw the paper's grid: scans in rows; colour, ground truth, baseline and labels in columns.
+    For a labelled scan, make one page that opens offline: the scan in 3-D, its classes and, with --truth, its scores.
+    For several, draw a grid as in the paper: one row per scan; colour, ground truth, baseline and labels in columns.
 
     Example: point2node report runs --html
 
@@ -70,7 +70,7 @@ def report(
 
 
 def _is_scan(arguments: list[str]) -> bool:
-    """Whether the arguments are labelled scans; scans and runs do not mix: their reports have nothing in common."""
+    """Return whether the arguments are labelled scans; raises InputError for a mix of scans and runs."""
     from point2node.formats import READABLE
 
     scans = [one for one in arguments if Path(one).suffix.lower() in READABLE and not Path(one).is_dir()]
@@ -82,7 +82,7 @@ def _is_scan(arguments: list[str]) -> bool:
 def _report_scans(
     paths: list[Path], truths: list[Path], baselines: list[Path], classes: str | None, out: Path | None, stills: bool
 ) -> None:
-    """Of one scan its page and, unless they are not wanted, the stills beside it; of several the grid."""
+    """Write the page of one scan and, if wanted, its stills; for several scans, the grid."""
     for option, given in {"--truth": truths, "--baseline": baselines}.items():
         if given and len(given) != len(paths):
             raise InputError(option, expected=f"one for each of {len(paths)} scans", found=str(len(given)))
@@ -95,7 +95,7 @@ def _report_scans(
     rows = [row_of(scene, other) for scene, other in zip_longest(scenes, others)]
     if len(paths) > 1:
         draw_grid(rows, scenes[0].classes, page)
-        print(f"written: {page}, {len(rows)} scans beside each other")
+        print(f"written: {page}, {len(rows)} scans next to each other")
         return
     from point2node.show.scene_page import write_scene_page
     from point2node.show.stills import write_stills
@@ -105,12 +105,12 @@ def _report_scans(
     if stills and len(rows[0].columns) > 1:
         pictures.append(page.with_name(f"{page.stem}_grid.png"))
         draw_grid(rows, scenes[0].classes, pictures[-1])
-    beside = f" and {len(pictures)} stills, {page.stem}_*.png" if pictures else ""
-    print(f"written: {page}{beside}; open the page in a browser")
+    extra = f" and {len(pictures)} stills, {page.stem}_*.png" if pictures else ""
+    print(f"written: {page}{extra}; open the page in a browser")
 
 
 def _scan_target(paths: list[Path], out: Path | None) -> Path:
-    """The file to write: a page for one scan, a picture for several."""
+    """Return the file to write: a page for one scan, a picture for several."""
     suffix, default = (".html", paths[0].with_suffix(".html")) if len(paths) == 1 else (".png", GRID)
     target = default if out is None else out
     if target.suffix.lower() != suffix:
@@ -137,7 +137,7 @@ def _report_runs(runs: list[str], html: bool, as_json: bool, out: Path | None) -
 
 
 def _target(html: bool, out: Path | None) -> Path | None:
-    """The file to write, if any; refused before any work is done."""
+    """Return the file to write, if any; checked before any work is done."""
     if out is None:
         return PAGE if html else None
     suffixes = (".html",) if html else SUFFIXES

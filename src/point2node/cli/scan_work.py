@@ -1,4 +1,4 @@
-"""One scan of ``predict``, in this process or on a worker: label it, draw it, and tell what became of it."""
+"""One scan of ``predict``, in this process or on a worker: label it, draw it, return the outcome."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from point2node.inference.scans import Job
 from point2node.weights.trained import Trained
 
 Watch = Callable[[], AbstractContextManager[Report]]
-"""Opens what shows how far the labelling of a scan is."""
+"""Opens the progress display of a scan."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """What is to be done with every scan. It can be sent to other machines."""
+    """What to do with every scan; can be pickled and sent to other machines."""
 
     trained: Trained
     options: Options
@@ -48,38 +48,38 @@ class Work:
 
     @cached_property
     def labeller(self) -> SceneLabeller:
-        """The weights, ready, on the device of whichever machine this is."""
+        """The weights, ready on this machine's device."""
         return SceneLabeller(self.trained)
 
     @cached_property
     def checksum(self) -> str:
-        """Of the weights; the same for all scans."""
+        """The checksum of the weights."""
         return checksum_of(self.labeller)
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a scan."""
+    """The outcome of a scan."""
 
     output: str | None = None
-    """The name of the labelled file; None where the scan failed."""
-    anew: bool = False
-    """Whether it was labelled now, and not before."""
+    """The name of the labelled file; None if the scan failed."""
+    labelled_now: bool = False
+    """Whether this command labelled it, rather than an earlier one."""
     points: int | None = None
     seconds: float | None = None
     counts: dict[str, int] = field(default_factory=dict)
     doubts: tuple[str, ...] = ()
     error: str | None = None
     said: tuple[str, ...] = ()
-    """Lines for stderr, of a scan that was labelled elsewhere."""
+    """Lines for stderr, if the scan was labelled on a worker."""
     shown: tuple[str, ...] = ()
-    """Lines for stdout."""
+    """Lines for stdout, if the scan was labelled on a worker."""
 
 
 def label_and_draw(
     work: Work, job: Job, say: Callable[[str], None], show: Callable[[str], None], watch: Watch
 ) -> Outcome:
-    """Label one scan, unless that was done before; what there is to know goes to ``say``, what was made to ``show``."""
+    """Label one scan unless it is labelled already; notes go to ``say``, results to ``show``."""
     start = time.monotonic()
     request = request_of(job, work.checksum, work.options, work.auto, work.rules)
     if not work.overwrite:
@@ -103,20 +103,20 @@ def label_and_draw(
         target = made.target
         seconds = time.monotonic() - start_labelling
         if target.suffix != here.target.suffix:
-            say(f"note: {here.target.suffix} cannot hold these points and labels; written as {target.suffix}")
+            say(f"note: {here.target.suffix} cannot store these points and labels; written as {target.suffix}")
         elif rounding := rounding_of(target, scan.cloud):
-            say(f"note: {target.suffix} holds coordinates in steps: they are up to {rounding:g} off")
+            say(f"note: {target.suffix} rounds coordinates: they are up to {rounding:g} off")
         written = job.target.with_name(target.name)
         show(f"{written}: {made.points:,} points in {seconds:.0f} s, {_shares(made)}")
         if weak := [name for name in work.trained.weak if made.counts.get(name)]:
-            doubts.append(f"{work.trained.name} is often wrong on real scans about {', '.join(weak)}: check these")
+            doubts.append(f"{work.trained.name} often gets {', '.join(weak)} wrong on real scans: check these")
             say(f"note: {doubts[-1]}")
         if work.report:
             _draw(target, labelled)
             show(f"open {written.with_suffix('.html')}")
     return Outcome(
         written.name,
-        anew=True,
+        labelled_now=True,
         points=made.points,
         seconds=round(time.monotonic() - start, 2),
         counts=made.counts,
@@ -127,7 +127,7 @@ def label_and_draw(
 def label_one_of_many(
     work: Work, job: Job, say: Callable[[str], None], show: Callable[[str], None], watch: Watch
 ) -> Outcome:
-    """The same where the failure of one scan must not stop the others. Lack of memory is left to the caller."""
+    """Label one scan, and return errors as its outcome instead of raising them, except running out of memory."""
     try:
         return label_and_draw(work, job, say, show, watch)
     except InputError as error:
@@ -136,12 +136,12 @@ def label_one_of_many(
     except Exception as error:
         if ran_out_of_memory(error) or is_interruption(error):
             raise
-        say(traceback.format_exc().rstrip())  # our bug, which the other scans need not share
+        say(traceback.format_exc().rstrip())  # a bug of ours, which may not affect the other scans
         return Outcome(error=as_text(f"{type(error).__name__}: {' '.join(str(error).split())}"))
 
 
 def label_here(work: Work, job: Job, say: Callable[[str], None], show: Callable[[str], None], watch: Watch) -> Outcome:
-    """The same in this process; a scan that runs out of memory is tried again with half of it."""
+    """Label one of many scans in this process; if it runs out of memory, try again with half as much."""
     for tries in range(MOST_TRIES):
         limit = memory_limit(work.options.memory) >> tries if tries else None
         try:
@@ -150,12 +150,12 @@ def label_here(work: Work, job: Job, say: Callable[[str], None], show: Callable[
         except Exception as error:
             if not ran_out_of_memory(error):
                 raise
-            say(f"note: out of memory{', tried again with half of it' * (tries + 1 < MOST_TRIES)}")
+            say(f"note: out of memory{', trying again with half as much' * (tries + 1 < MOST_TRIES)}")
     return Outcome(error=f"{job.scan}: {OUT_OF_MEMORY}")
 
 
 def label_on_worker(work: Work, job: Job, tries: int) -> Outcome:
-    """The same on a worker, whose lines are printed where the command runs."""
+    """Label one of many scans on a worker; its lines are returned, to be printed where the command runs."""
     said: list[str] = [f"note: try {tries + 1}, with less memory"] if tries else []
     shown: list[str] = []
     outcome = label_one_of_many(work, job, said.append, shown.append, _unwatched)
@@ -168,7 +168,7 @@ def _unwatched() -> Iterator[Report]:
 
 
 def _draw(target: Path, labelled: LabelledCloud | None = None) -> Path:
-    """The page and the stills of a labelled scan, which is read again if it is not at hand."""
+    """Draw the page and the stills of a labelled scan; it is read from its file if not given."""
     from point2node.show.scene_files import read_scene, scene_of
     from point2node.show.scene_page import write_scene_page
     from point2node.show.stills import write_stills
@@ -181,7 +181,7 @@ def _draw(target: Path, labelled: LabelledCloud | None = None) -> Path:
 
 
 def _shares(made: Written) -> str:
-    """The most frequent classes, in per cent."""
+    """Format the most frequent classes with their shares in per cent."""
     counts = sorted(made.counts.items(), key=lambda item: -item[1])
     total = max(made.points, 1)
     return ", ".join(f"{name} {100 * count / total:.0f} %" for name, count in counts[:5] if count)

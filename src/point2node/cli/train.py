@@ -1,4 +1,4 @@
-"""``point2node train``: a preset, data, and a run folder that holds everything."""
+"""``point2node train``: train a network from a preset and data into a run folder."""
 
 from __future__ import annotations
 
@@ -23,25 +23,27 @@ AREAS = range(1, 7)
 def train(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[PRESET] [KEY=VALUE]...", help="A preset, then settings that differ from it."),
+        typer.Argument(metavar="[PRESET] [KEY=VALUE]...", help="A preset, then settings that override it."),
     ] = None,
     data: Annotated[
-        Path | None, typer.Option(help="A prepared store, or a data set as it was downloaded; 'rooms' needs none.")
+        Path | None, typer.Option(help="A prepared store or a raw data set; not needed for 'rooms'.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="The run folder; runs/PRESET-VARIANT-seedS if not given.")] = None,
-    resume: Annotated[Path | None, typer.Option(metavar="RUN", help="Resume this run, to the same bits.")] = None,
+    out: Annotated[Path | None, typer.Option(help="The run folder; by default runs/PRESET-VARIANT-seedS.")] = None,
+    resume: Annotated[
+        Path | None, typer.Option(metavar="RUN", help="Resume this run; the result is bit-identical.")
+    ] = None,
     all_areas: Annotated[
-        bool, typer.Option("--all-areas", help="S3DIS: the six folds in turn; resumes where it was stopped.")
+        bool, typer.Option("--all-areas", help="S3DIS: train the six folds in turn; resumes after a stop.")
     ] = False,
     corrections: Annotated[
         Path | None,
-        typer.Option(metavar="FOLDER", help="Learn from scans that were corrected with 'view': own start=rooms."),
+        typer.Option(metavar="FOLDER", help="Learn from scans corrected in 'view', with: own start=rooms."),
     ] = None,
 ) -> None:
-    """Train a network. Stopped in any way, it resumes with --resume RUN and ends in the same weights.
+    """Train a network. If it is stopped, --resume RUN continues to the same final weights.
 
-    A preset gives every setting; KEY=VALUE changes one of them. 'point2node presets' lists the presets,
-    'point2node presets NAME' every setting with its value and its meaning.
+    A preset defines all settings; KEY=VALUE overrides one. 'point2node presets' lists the presets,
+    'point2node presets NAME' the settings of one with their values and meanings.
 
     Example: point2node train tiny steps=200 seed=1
     """
@@ -69,12 +71,12 @@ def train(
 
 
 def split_words(words: list[str]) -> tuple[str | None, list[str]]:
-    """The preset, if the first word is one, and the ``key=value`` words."""
+    """Split words into the preset, if the first word is one, and ``key=value`` settings."""
     return (words[0], words[1:]) if words and "=" not in words[0] else (None, words)
 
 
 def is_first_process() -> bool:
-    """Whether this is the process that writes and speaks; torchrun numbers them, and so does Fabric's own launcher."""
+    """Return whether this is the process that writes and prints, by the ranks of torchrun or Fabric's launcher."""
     return int(os.environ.get("RANK", os.environ.get("LOCAL_RANK", "0"))) == 0
 
 
@@ -142,15 +144,15 @@ def _teach(preset: str, overrides: list[str], folder: Path, out: Path | None) ->
     write_run(run, taught, settings, scans, folder)
     clicks = sum(len(scan.corrections.done) for scan in scans)
     if not taught.share:
-        tell(["note: the weights stay as they were: what was learnt got other labels wrong; correct some more"])
+        tell(["note: the weights are unchanged: learning made other labels wrong; correct some more points"])
     print(
-        f"{run.path}: learnt from {clicks} corrections of {len(scans)} scans in {taught.seconds:.0f} s; "
+        f"{run.path}: learnt from {clicks} corrections in {len(scans)} scans in {taught.seconds:.0f} s; "
         f"label with: point2node predict SCAN --weights {run.path}"
     )
 
 
 def conclude(run: RunFolder, outcome: Outcome | None) -> None:
-    """Draw the curve and say in one line how the training ended."""
+    """Draw the curve and print one line about how the training ended."""
     if not is_first_process():
         return
     from point2node.report.curves import SCENES, SHAPES, draw_curve
@@ -159,7 +161,7 @@ def conclude(run: RunFolder, outcome: Outcome | None) -> None:
         figures = SHAPES if run.read_card().task == "classification" else SCENES
         draw_curve(run.history, run.curve, run.name, figures)
     if outcome is None:
-        print(f"{run.path}: finished already")
+        print(f"{run.path}: already finished")
         return
     if not outcome.finished:
         print(

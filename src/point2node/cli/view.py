@@ -1,4 +1,4 @@
-"""``point2node view``: look at scans and their labels in the browser, and ask why."""
+"""``point2node view``: label, explain and correct scans in the browser."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ import typer
 from point2node.core.errors import InputError, unknown_choice
 
 HEARTBEAT = 0.3
-"""Seconds after which a request to stop is noticed."""
+"""Seconds between checks for Ctrl+C."""
 
 
 def view(
     scan: Annotated[Path | None, typer.Argument(metavar="[SCAN]", help="A scan, or a folder of scans.")] = None,
     weights: Annotated[str, typer.Option(help="A pretrained model, a run folder or a .safetensors file.")] = "rooms",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The next free one if it is taken.")] = 8080,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; if it is taken, the next free one.")] = 8080,
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     max_upload: Annotated[float, typer.Option(min=0, help="The largest upload, in MB.")] = 500,
     scale: Annotated[
         float | None,
-        typer.Option(help="Metres in one unit: 0.001 for millimetres. By default what the file says or is."),
+        typer.Option(help="Metres in one unit: 0.001 for millimetres. By default as the file says, or guessed."),
     ] = None,
     up: Annotated[str, typer.Option(help="The axis that points upwards: x, y or z, or -x, -y, -z.")] = "z",
-    color: Annotated[bool, typer.Option("--color/--no-color", help="Whether colours are used.")] = True,
+    color: Annotated[bool, typer.Option("--color/--no-color", help="Use the scan's colours.")] = True,
     open_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in the browser.")] = True,
 ) -> None:
-    """Label scans in the browser, look around, and click a point to see why it has its label.
+    """Label scans in the browser, explore them, and click a point to see why it has its label.
 
     Example: point2node view room.ply --weights runs/tiny-point2node-seed0
     """
@@ -55,10 +55,10 @@ def view(
     )
     taken = f" (port {port} is taken)" if port not in (0, viewer.port) else ""
     url = viewer.url
-    print(f"open {url} in a browser{taken}; Ctrl+C ends", flush=True)
+    print(f"open {url} in a browser{taken}; Ctrl+C stops", flush=True)
     if host not in LOOPBACK:
-        warning = f"warning: everyone who can reach {host}:{viewer.port} and has the link can use this page"
-        print(f"{warning}; what is sent over the network is not encrypted", file=sys.stderr, flush=True)
+        warning = f"warning: anyone with the link who can reach {host}:{viewer.port} can use this page"
+        print(f"{warning}; the connection is not encrypted", file=sys.stderr, flush=True)
     if open_browser:
         import webbrowser
 
@@ -74,7 +74,7 @@ def view(
 
 
 def check_options(scale: float | None, up: str) -> None:
-    """Refuse what no scan can be read with."""
+    """Raise InputError for an invalid scale or axis."""
     from point2node.geometry.frames import UPWARDS
 
     if scale is not None and not (math.isfinite(scale) and scale > 0):
@@ -84,7 +84,7 @@ def check_options(scale: float | None, up: str) -> None:
 
 
 def find_scans(path: Path) -> dict[str, Path]:
-    """The scan, or the scans in a folder, by the names under which they are shown."""
+    """Return the scan, or the scans in a folder, by the names shown in the viewer."""
     from point2node.formats import READABLE
 
     if path.is_file():
@@ -100,7 +100,7 @@ def find_scans(path: Path) -> dict[str, Path]:
 
 
 def check_library() -> None:
-    """Refuse to continue without viser, with the line that installs it."""
+    """Raise InputError with the install command if viser is missing."""
     if find_spec("viser") is None:
         raise InputError(
             "point2node view",

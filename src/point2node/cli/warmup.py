@@ -1,4 +1,4 @@
-"""``point2node warmup``: compile now what the first ``predict`` would have to wait for."""
+"""``point2node warmup``: compile ahead what the first ``predict`` would otherwise wait for."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def warmup(
         str, typer.Option(help="Pretrained weights by name, a run folder or a .safetensors file.")
     ] = "rooms",
 ) -> None:
-    """Compile the kernels that 'predict' needs, and keep them on disk: on a new machine, or in a container's image.
+    """Compile the kernels that 'predict' needs and cache them on disk, for a new machine or a container image.
 
     Example: point2node warmup
     """
@@ -40,8 +40,8 @@ def warmup(
     start = time.monotonic()
     labeller = SceneLabeller(load_trained(weights))
     with compiling_announced(say_compiling), TemporaryDirectory(prefix="point2node-") as folder:
-        scan = Path(folder) / "scan.xyz"  # text: numbers in it are read by kernels, too
-        write(scan, _made_up_room())
+        scan = Path(folder) / "scan.xyz"  # text, because its numbers are parsed by kernels too
+        write(scan, _sample_room())
         cloud = read(scan)
         for options in (Options(scale=1.0), Options(scale=1.0, color=False, thin=0.05)):
             examine_cloud(cloud, labeller, options)
@@ -54,8 +54,8 @@ def warmup(
     )
 
 
-def _made_up_room() -> PointCloud:
-    """Points on the floor, the ceiling and the walls of an empty room."""
+def _sample_room() -> PointCloud:
+    """Sample points on the floor, the ceiling and the walls of an empty room."""
     import numpy as np
 
     from point2node.core.point_cloud import PointCloud
