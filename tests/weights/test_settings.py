@@ -275,8 +275,8 @@ def test_what_changes_the_result_is_no_machine_setting():
     [
         (["scale_range=[1.5,0.5]"], "a lower and an upper factor"),
         (["scale_range=[0,1]"], "a lower and an upper factor"),
-        (["folds=4", "fold=4"], "fold is below folds"),
-        (["fold=1"], "fold is below folds"),
+        (["folds=4", "fold=4"], "fold to be below folds"),
+        (["fold=1"], "fold to be below folds"),
     ],
 )
 def test_ranges_and_folds_that_make_no_sense_are_refused(words, message):

@@ -126,7 +126,7 @@ def _check_options(kind: Kind, given: dict[str, object]) -> None:
     """Raise InputError for options of another data set instead of ignoring them."""
     for option, value in given.items():
         if value is not None and BELONGS_TO[option] is not kind:
-            raise InputError(option, expected=f"the data set {BELONGS_TO[option].value}", found=kind.value)
+            raise InputError(option, expected=BELONGS_TO[option].value, found=kind.value)
 
 
 def _list_rooms(root: Path | None, rooms: int, seed: int) -> Dataset:

@@ -1,1 +1,1 @@
-"""What a training leaves behind: settings, cards, run folders and the weights themselves."""
+"""The output of a training: settings, cards, run folders and the weights themselves."""

@@ -1,6 +1,6 @@
-"""Cards: what weights are for, in the weights file itself, and what a person should know of those that are shipped.
+"""Cards: metadata in a weights file that says what the weights are for, and model cards of the pretrained models.
 
-A weights file holds nothing that is executed.
+Nothing in a weights file is executed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FORMAT = 1
 
 
 class WeightsCard(Strict):
-    """What weights are for. It holds no times, paths or thread counts: the same training gives the same bytes."""
+    """What weights are for. It has no times, paths or thread counts, so that the same training gives the same bytes."""
 
     format: int = FORMAT
     task: str
@@ -58,28 +58,28 @@ class WeightsCard(Strict):
     rule: Rule
     voxel: float | None
     smooth: bool = False
-    """Whether ``predict`` averages probabilities over smooth surfaces unless told otherwise."""
+    """Whether ``predict`` averages probabilities over smooth surfaces by default."""
     thin: float = 0.0
-    """Metres: of how large cubes ``predict`` labels one point each unless told otherwise; 0 for every point."""
+    """Metres: side of the cubes in which ``predict`` labels one point each by default; 0 for every point."""
     turn: float = 0.0
-    """Degrees by which samples were turned in training, at most; weights from before this was noted say 0."""
+    """Degrees: the largest rotation of samples in training; 0 in weights older than this field."""
     classes: tuple[SemanticClass, ...]
     ignored: tuple[int, ...]
     step: int = 0
-    """How many steps they were trained for."""
+    """How many steps the weights were trained for."""
 
     @property
     def block_rules(self) -> BlockRules:
-        """How rooms are cut, for training and for scoring alike."""
+        """How rooms are cut, both for training and for scoring."""
         return BlockRules(self.block_side, self.block_grid, self.block_points)
 
     @property
     def design(self) -> Design:
-        """The choices inside Point2Node."""
+        """The design options of Point2Node."""
         return Design(**{field.name: getattr(self, field.name) for field in fields(Design)})
 
     def build(self) -> Network:
-        """The network, with fresh weights."""
+        """Make the network, with new random weights."""
         if self.size not in SIZES:
             raise unknown_choice("size", self.size, SIZES)
         network = create_model(
@@ -97,7 +97,7 @@ class WeightsCard(Strict):
 
 
 def card_of(settings: Settings, store: Store) -> WeightsCard:
-    """The card of weights trained by ``settings`` on ``store``."""
+    """Make the card of weights trained with ``settings`` on ``store``."""
     manifest = store.manifest
     shared = settings.model_dump(include=set(WeightsCard.model_fields) & set(Settings.model_fields) - {"classes"})
     return WeightsCard(
@@ -109,26 +109,26 @@ def card_of(settings: Settings, store: Store) -> WeightsCard:
 
 
 def check_task(card: WeightsCard, network: Network) -> None:
-    """Refuse to train a network for shapes on scenes, or the reverse."""
+    """Raise InputError for a network for shapes that is trained on scenes, or the reverse."""
     if network.task != card.task:
         raise InputError(f"size {card.size!r}", expected=f"a network for {card.task}", found=f"one for {network.task}")
 
 
 def check_points(card: WeightsCard, network: Network) -> None:
-    """Refuse samples that are too small for the network."""
+    """Raise InputError if samples have too few points for the network."""
     fewest = network.plan.fewest_points
     if card.points < fewest:
-        expected = f"at least {fewest}, as many as the largest sampled level of {card.model} {card.size!r} holds"
+        expected = f"at least {fewest}, the size of the largest sampled level of {card.model} {card.size!r}"
         raise InputError("points", expected=expected, found=str(card.points))
 
 
 def write_weights(path: Path, tensors: Mapping[str, Tensor], card: WeightsCard) -> None:
-    """Weights as they are evaluated and shipped."""
+    """Write weights in the form that is evaluated and distributed."""
     write_tensors(path, tensors, json.dumps(card.model_dump(mode="json"), sort_keys=True))
 
 
 def read_weights(path: Path) -> tuple[Network, WeightsCard]:
-    """The network that a weights file holds, in evaluation mode, and its card."""
+    """Read a weights file; returns the network in evaluation mode and its card."""
     tensors, note = read_tensors(path)
     if isinstance(note, dict) and "num_classes" in note:
         raise InputError(
@@ -145,7 +145,7 @@ def read_weights(path: Path) -> tuple[Network, WeightsCard]:
 
 
 class Training(Strict):
-    """A training that the one of the card began from."""
+    """An earlier training, which the one of the card started from."""
 
     command: str
     steps: int
@@ -154,7 +154,7 @@ class Training(Strict):
 
 
 class Twin(Strict):
-    """A training by the same recipe that held back some data: the figures of weights trained on everything are its."""
+    """A training by the same recipe that held back some data: the source of the figures of weights trained on all."""
 
     command: str
     steps: int
@@ -164,43 +164,43 @@ class Twin(Strict):
 
 
 class ModelCard(Strict):
-    """Everything that a person should know before using the weights."""
+    """Everything that users should know before using the weights."""
 
     format: int = 1
     name: str
     sha256: str
-    """Of the weights file: what is loaded is what was measured."""
+    """The checksum of the weights file, so that the weights loaded are the ones measured."""
     what: str
     data: str
     licence: str
     command: str
-    """Which made them."""
+    """The command that made the weights."""
     settings: Settings
-    """All that the command means but for ``start``, which ``before`` tells of, so that the share it held back for
-    validation can be scored again."""
+    """The resolved settings of the command, except ``start``, which ``before`` describes. With them, the validation
+    share can be scored again."""
     steps: int
     hours: float
-    """Of training, on the machine named."""
+    """Training time on ``machine``."""
     machine: str
     samples_per_second: float
     entropies: dict[str, float] = Field(default_factory=dict)
-    """Of the rows of the correlations at the end of the training, as shares of the largest: 1 is even, 0 collapsed."""
+    """Entropies of the correlations' rows after the training, relative to the maximum: 1 is even, 0 collapsed."""
     twin: Twin | None = None
-    """The training that calibration and figures come from, if not this one."""
+    """The training that the calibration and the figures come from, if not this one."""
     before: tuple[Training, ...] = ()
-    """The trainings that came before, the first one first, if the weights were not drawn at random."""
+    """The earlier trainings, oldest first, if the weights did not start at random."""
     calibration: dict[str, Any] | None
-    """Of the confidence: the temperature that is folded into the weights, the data it was found on, and the expected
-    error with its bins before and after; null if it was not done."""
+    """Calibration of the confidence: the temperature folded into the weights, its data, and the expected calibration
+    error with its bins before and after; null if not calibrated."""
     figures: tuple[dict[str, Any], ...]
     """Results of ``evaluate --json``, each with its protocol."""
     limits: tuple[str, ...]
     weak: tuple[str, ...] = ()
-    """Classes with a mean IoU below 40 % on real scans: ``predict`` says so where it finds them."""
+    """Classes with a mean IoU below 40 % on real scans; ``predict`` prints a note when it finds them."""
 
 
 def read_model_card(file: Traversable) -> ModelCard:
-    """The card in a JSON file of the package."""
+    """Read a model card from a JSON file of the package."""
     try:
         return ModelCard.model_validate_json(file.read_text(encoding="utf-8"))
     except (OSError, ValidationError) as error:

@@ -1,4 +1,4 @@
-"""A run folder: everything about one training, in files that need nothing else."""
+"""A run folder: the self-sufficient files of one training."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FORMAT = 1
 
 
 class RunCard(Strict):
-    """What was trained, on what, with which version."""
+    """What was trained, on which data, with which version."""
 
     format: int = FORMAT
     point2node: str = __version__
@@ -34,10 +34,10 @@ class RunCard(Strict):
     data: str | None
     """Where the data was; null for generated rooms."""
     data_checksum: str
-    """Of the store's manifest."""
+    """The checksum of the store's manifest."""
     test_split: str
     training: int
-    """Scenes, or shapes, to learn from."""
+    """Number of scenes, or shapes, to learn from."""
     validation: int
     parameters: int
     steps: int
@@ -74,20 +74,20 @@ class RunFolder:
 
     @property
     def finished(self) -> bool:
-        """Whether its training came to its end."""
+        """Whether its training finished."""
         return self.summary.is_file()
 
     @property
     def best_step(self) -> int | None:
-        """The step of a finished run's best weights; None where it is not finished."""
+        """The step of the best weights; None if the run is not finished."""
         if not self.finished:
             return None
         summary = parse_json(self.summary.read_text(encoding="utf-8"))
         best: int | None = summary["best_step"]
-        return summary["steps"] if best is None else best  # nothing was held back to choose by
+        return summary["steps"] if best is None else best  # nothing was held back to select the best
 
     def create(self, settings: Settings, card: RunCard) -> None:
-        """Begin the folder; the card comes last, so that where it is, the settings are too."""
+        """Create the folder. The card is written last: if it exists, the settings do too."""
         try:
             self.path.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -98,17 +98,17 @@ class RunFolder:
             stream.write(dump_json(card).encode())
 
     def remove_leftovers(self) -> None:
-        """Remove what a kill in the middle of writing left beside the files; it may be as large as a checkpoint."""
+        """Remove temporary files of interrupted writes; they can be as large as a checkpoint."""
         for path in self.path.glob(f"{TEMPORARY}*"):
             path.unlink(missing_ok=True)
 
     def read_settings(self) -> Settings:
-        """The resolved settings of the run."""
+        """Read the resolved settings of the run."""
         self.check()
         return read_settings(self.settings)
 
     def read_card(self) -> RunCard:
-        """What the run is."""
+        """Read the card of the run."""
         self.check()
         try:
             return RunCard.model_validate_json(self.card.read_text(encoding="utf-8"))
@@ -117,13 +117,13 @@ class RunFolder:
             raise InputError(self.card, expected="the card of a run", found=found) from error
 
     def check(self) -> None:
-        """Refuse a folder that holds no run."""
+        """Raise InputError if the folder has no run."""
         if not self.exists:
             found = "a folder without a run.json" if self.path.is_dir() else "nothing there"
             raise InputError(self.path, expected="a run folder made by 'point2node train'", found=found)
 
     def write_json(self, path: Path, content: Any) -> None:
-        """Write one of the folder's JSON files, whole or not at all."""
+        """Write one of the folder's JSON files atomically."""
         try:
             path.parent.mkdir(exist_ok=True)
         except OSError as error:
@@ -134,17 +134,17 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class RunSizes:
-    """What is counted when a run starts."""
+    """Counts that are known when a run starts."""
 
     training: int
-    """Samples to learn from."""
+    """Number of samples to learn from."""
     validation: int
     parameters: int
     steps: int
 
 
 def describe_run(settings: Settings, preset: str, store: Store, data: str | None, sizes: RunSizes) -> RunCard:
-    """The card of a run that starts."""
+    """Make the card of a new run."""
     return RunCard(
         preset=preset,
         model=settings.model,

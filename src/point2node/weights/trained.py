@@ -1,4 +1,4 @@
-"""Trained weights by whatever a person calls them: a run folder, a file, or the name of a pretrained model."""
+"""Loading of trained weights from a run folder, a file, or the name of a pretrained model."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ MISSING = {
     "last": "Let the training reach its first checkpoint.",
     "calibrated": "Run 'point2node calibrate' on it first.",
 }
-"""Which weights a run may have, and what to do where it has none of them."""
+"""The kinds of weights that a run can have, and what to do if they are missing."""
 
 FROM_WEIGHTS = (frozenset(WeightsCard.model_fields) & frozenset(Settings.model_fields)) - {"classes", "dataset", "turn"}
-"""Settings that the weights decide: the network and its input."""
+"""Settings that are determined by the weights: the network and its input."""
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """A network with its weights, and where they come from."""
+    """A network with its weights and their origin."""
 
     name: str
     network: Network
@@ -38,13 +38,13 @@ class Trained:
     """None for pretrained models and single files."""
     run_card: RunCard | None = None
     settings: Settings | None = None
-    """Of the training; None for single files."""
+    """The settings of the training; None for single files."""
     weak: tuple[str, ...] = ()
     """Classes that a pretrained model often gets wrong on real scans."""
 
 
 def load_trained(name: str | PathLike[str], weights: str = "best") -> Trained:
-    """The trained network called ``name``; of a run its ``weights``: best, last or calibrated."""
+    """Load the trained network called ``name``; for a run, ``weights`` is best, last or calibrated."""
     name, path = fspath(name), Path(name)
     is_saved, is_shipped = (path / MODEL).is_file(), name in shipped_weights()
     if path.is_dir() and (RunFolder(path).exists or not (is_saved or is_shipped)):  # a folder of scans may be "rooms"
