@@ -45,7 +45,7 @@ def test_a_sidecar_is_read_as_it_is_written(tmp_path):
             {"classes": [{"name": "a", "value": 0, "colour": [0, 0, 256]}]},
             "'classes.0': Value error, a colour has three",
         ),
-        ({"unlabelled": 12}, "a value of its own for each class and for 'unlabelled', found one twice"),
+        ({"unlabelled": 12}, "different values for all classes and 'unlabelled', found one twice"),
         ({"protocol": {"deep": {}}}, "'protocol.deep"),
     ],
 )

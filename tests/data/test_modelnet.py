@@ -177,7 +177,7 @@ def test_an_empty_text_is_named_and_not_the_shapes_beside_it(tmp_path):
     ("name", "content", "message"),
     [
         ("shape_names.txt", b"ch\xffair\n", r"shape_names\.txt: expected a text in UTF-8, found the byte 0xff"),
-        ("shape_names.txt", b"", r"shape_names\.txt: expected the names of the classes, one a line, found none"),
+        ("shape_names.txt", b"", r"shape_names\.txt: expected the names of the classes, one per line, found none"),
         ("shape_names.txt", b"a\nb\na\n", "found 'a' more than once"),
         ("train_files.txt", b"\xff\n", r"train_files\.txt: expected a text in UTF-8"),
     ],

@@ -43,7 +43,7 @@ def test_folders_named_after_the_splits_decide(tmp_path, class_file):
         write_own_cloud(root / split / "a.ply", [2])
     assert [source.split for source in find_own_files(root, class_file).sources] == ["test", "train", "val"]
     write_own_cloud(root / "b.ply", [2])
-    with pytest.raises(InputError, match=r"b\.ply: expected every cloud in one of the folders"):
+    with pytest.raises(InputError, match=r"b\.ply: expected every cloud in train, val or test"):
         find_own_files(root, class_file)
 
 
@@ -96,7 +96,7 @@ def test_the_faces_of_a_mesh_are_left_out_and_noted(tmp_path, class_file):
     (tmp_path / "root").mkdir()
     write(tmp_path / "root" / "a.ply", cloud)
     scene = read_all(find_own_files(tmp_path / "root", class_file))["a"]
-    assert scene.notes == ("a: faces are no part of a store, left out",)
+    assert scene.notes == ("a: faces are not stored, left out",)
 
 
 def test_a_damaged_file_stops_or_is_lost_with_the_reason_and_wrong_labels_always_stop(tmp_path, class_file):
@@ -160,4 +160,4 @@ def test_a_file_that_states_its_unit_becomes_metres_and_that_is_noted(tmp_path, 
     las.write(root / "feet.las")
     scene = read_all(find_own_files(root, class_file))["feet"]
     np.testing.assert_allclose(scene.content.xyz, xyz, atol=1e-4)
-    assert "feet: a unit is 0.3048 m, as the file says; the store has metres" in scene.notes
+    assert "feet: the file's unit is 0.3048 m; converted to metres" in scene.notes

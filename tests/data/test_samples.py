@@ -13,7 +13,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.batches import Sample
 from point2node.data.block_cache import blocks_of
-from point2node.data.features import tell_missing_colour
+from point2node.data.features import missing_colour_notes
 from point2node.data.preparation import prepare
 from point2node.data.samples import MixedSources, Portion, RoomBlocks, ShapeClouds, mix_quarters
 from point2node.data.sources import Dataset, Scene, Shapes, Source
@@ -124,10 +124,10 @@ def test_scenes_without_colour_are_grey_and_all_else_is_as_it_was(tmp_path):
     assert plain.features.shape == coloured.features.shape
     assert not plain.features.any()
     assert np.array_equal(plain.xyz, coloured.xyz)
-    assert tell_missing_colour(stores["coloured"], ("rgb",)) == []
-    assert tell_missing_colour(stores["plain"], ()) == []
-    assert tell_missing_colour(stores["plain"], ("rgb",)) == [
-        "note: 1 of 1 scenes have no colour and are taken as grey"
+    assert missing_colour_notes(stores["coloured"], ("rgb",)) == []
+    assert missing_colour_notes(stores["plain"], ()) == []
+    assert missing_colour_notes(stores["plain"], ("rgb",)) == [
+        "note: 1 of 1 scenes have no colour and are treated as grey"
     ]
 
 

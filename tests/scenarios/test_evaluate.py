@@ -163,7 +163,7 @@ def test_weights_of_voxel_scores_are_calibrated_on_points(room_store, tmp_path):
 
 def test_data_without_colour_trains_scores_and_calibrates_and_is_said_to_be_grey(room_store, run, tmp_path):
     store = write_room_store(tmp_path / "grey", colour=False)
-    note = "note: 5 of 5 scenes have no colour and are taken as grey"
+    note = "note: 5 of 5 scenes have no colour and are treated as grey"
     scored = point2node("evaluate", run, "--data", store)
     assert scored.exit_code == 0, scored.output
     assert note in scored.stderr

@@ -105,7 +105,7 @@ def _undo_class_weights(trained: Trained) -> dict[str, Any]:
 
 def _fit(trained: Trained, data: Path | None, split: str, votes: int | None) -> dict[str, Any]:
     """Find the temperature on held-out data and fold it into the network."""
-    from point2node.data.features import tell_missing_colour
+    from point2node.data.features import missing_colour_notes
     from point2node.evaluation.calibration import calibrate as fit
     from point2node.evaluation.protocol import protocol_of
     from point2node.evaluation.scoring import is_own_data, open_scored_data
@@ -115,7 +115,7 @@ def _fit(trained: Trained, data: Path | None, split: str, votes: int | None) -> 
     assert trained.settings is not None
     with progress("preparing") as report:
         store = open_scored_data(trained, data, report)
-    tell([*store.manifest.told_notes(), *tell_missing_colour(store, trained.card.features)])
+    tell([*store.manifest.notes_to_print(), *missing_colour_notes(store, trained.card.features)])
     part = find_part(trained.settings, store, split)
     if split == TRAIN or (is_own_data(trained, store) and part.overlaps(divide(trained.settings, store).training)):
         raise InputError("--split", expected="data that training has not seen", found=split)

@@ -48,7 +48,7 @@ def evaluate(
     Example: point2node evaluate runs/tiny-point2node-seed0 --json
     """
     from point2node.core.writing import check_writable, replacing
-    from point2node.data.features import tell_missing_colour
+    from point2node.data.features import missing_colour_notes
     from point2node.evaluation.scoring import (
         ScoringOptions,
         check_six_folds,
@@ -77,7 +77,7 @@ def evaluate(
     for trained in all_trained:
         with progress("preparing") as report:
             store = open_scored_data(trained, data, report, some_classes=True)
-        tell([*store.manifest.told_notes(), *tell_missing_colour(store, trained.card.features)])
+        tell([*store.manifest.notes_to_print(), *missing_colour_notes(store, trained.card.features)])
         if len(store.classes) < len(trained.card.classes):
             tell([f"note: the data has {len(store.classes)} of the {len(trained.card.classes)} classes of the weights"])
         with progress(f"scoring {trained.name}") as report:

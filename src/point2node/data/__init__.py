@@ -1,1 +1,1 @@
-"""Reading: files of every format, the datasets, and the way from a scene to batches."""
+"""The data sets, the prepared store, and the way from a scene to batches."""

@@ -1,7 +1,7 @@
 """Training batches: deterministic, resumable, with pyramids built in worker processes.
 
-A batch is a function of (seed, step) alone. So the number of workers changes nothing, and resuming is starting at
-another step.
+A batch depends only on (seed, step). So the number of workers changes nothing, and resuming means starting at another
+step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from point2node.data.parallel import follow_parent, leaving_main_alone
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid, move_tensor
 
 IMPORTED_BY = os.getpid()
-"""The process that loaded this module; in a forked one it is that of the parent."""
+"""The process that imported this module; in a forked process, the parent."""
 
 
 @dataclass(frozen=True)
@@ -36,17 +36,17 @@ class Sample:
     features: NDArray[np.float32] | None
     """(N, width), or None for a network that takes xyz only."""
     labels: NDArray[np.int64] | NDArray[np.float32]
-    """(N,), or () for a shape; −1 is neither learnt nor scored. For shapes that are mixed the share of each class."""
+    """(N,), or () for a shape; −1 is neither learnt nor scored. For mixed shapes: shares (classes,)."""
     scene: str
     weight: float = 1.0
-    """Factor on its loss."""
+    """Factor on the loss."""
 
 
 class Samples(Dataset[Sample], ABC):
-    """Samples that both the ``BatchLoader`` of a training and a plain ``torch.utils.data.DataLoader`` can draw.
+    """Samples for both our ``BatchLoader`` and a plain ``torch.utils.data.DataLoader``.
 
-    A plain loop indexes them. What is random about a sample then comes from torch's generator: ``torch.manual_seed``
-    repeats it, and the workers of a ``DataLoader`` each draw their own.
+    When they are indexed, randomness comes from torch's generator: ``torch.manual_seed`` makes it repeatable, and each
+    worker of a ``DataLoader`` draws different samples.
     """
 
     @abstractmethod
@@ -63,7 +63,7 @@ class Samples(Dataset[Sample], ABC):
 
 
 class SampleSource(Protocol):
-    """What batches are drawn from: ``len`` samples an epoch, each drawn with its own generator."""
+    """A source of samples: ``len`` samples per epoch, each drawn with a separate generator."""
 
     def __len__(self) -> int: ...
 
@@ -79,32 +79,32 @@ class Batch:
     """(B, N, width)."""
     pyramid: Pyramid
     labels: Tensor
-    """(B, N), or (B,) for shapes; shares (B, classes) for shapes that are mixed."""
+    """(B, N), or (B,) for shapes; shares (B, classes) for mixed shapes."""
     scenes: tuple[str, ...]
-    """Where each cloud comes from, for messages."""
+    """The origin of each cloud, for messages."""
     weights: Tensor | None = None
-    """(B,) factors on the clouds' losses; None where all are 1."""
+    """(B,) factors on the clouds' losses; None if all are 1."""
 
     def to(self, device: torch.device | str) -> Batch:
-        """The same batch on another device."""
+        """Move the batch to another device."""
         features = None if self.features is None else move_tensor(self.features, device)
         weights = None if self.weights is None else move_tensor(self.weights, device)
         return Batch(features, self.pyramid.to(device), move_tensor(self.labels, device), self.scenes, weights)
 
 
 class BatchLoader:
-    """Iterates over the batches of one training run, from the current step on and without an end.
+    """Iterates over the batches of a training run endlessly, starting at the current step.
 
-    ``state_dict`` (epoch, step, seed) is all that resuming needs. The state moves when a batch is handed out, so
-    batches that workers had built ahead are built again after a resume, to the same bits.
+    ``state_dict`` (epoch, step, seed) is all that resuming needs. The state changes when a batch is returned, so
+    batches that workers had built ahead are built again after a resume, bit-identically.
 
     Args:
-        source: what samples are drawn from.
-        plan: the geometry that the network asks for.
+        source: the samples.
+        plan: the geometry that the network needs.
         batch_size: B, over all processes together.
-        seed: with the step, all that a batch depends on.
-        workers: processes that build batches ahead.
-        part: which of how many training processes this is: each gets an equal share of every batch.
+        seed: with the step, determines a batch.
+        workers: number of processes that build batches ahead.
+        part: (rank, number) of the training processes: each gets an equal share of every batch.
     """
 
     def __init__(
@@ -120,9 +120,9 @@ class BatchLoader:
         if not 1 <= batch_size <= len(source):
             raise InputError(
                 "batch_size",
-                expected=f"1 to {len(source)}, as many samples as an epoch has",
+                expected=f"1 to {len(source)}, the number of samples in an epoch",
                 found=str(batch_size),
-                remedy="Choose a smaller batch_size or give more data.",
+                remedy="Choose a smaller batch_size or use more data.",
             )
         if batch_size % part[1]:
             raise InputError("batch_size", expected=f"a multiple of the {part[1]} processes", found=str(batch_size))
@@ -133,7 +133,7 @@ class BatchLoader:
 
     @property
     def steps_per_epoch(self) -> int:
-        """Whole batches in an epoch; the few samples left over come another time, since each epoch is shuffled anew."""
+        """Number of whole batches in an epoch; leftover samples are dropped, but each epoch is shuffled differently."""
         return self._steps.per_epoch
 
     def __iter__(self) -> Iterator[Batch]:
@@ -143,11 +143,11 @@ class BatchLoader:
             sampler=_StepsFrom(self.step),
             num_workers=self._workers,
             multiprocessing_context="spawn" if self._workers else None,
-            worker_init_fn=_settle_worker if self._workers else None,
+            worker_init_fn=_set_up_worker if self._workers else None,
             prefetch_factor=2 if self._workers else None,
         )
         with leaving_main_alone(self._steps) if self._workers else nullcontext():
-            batches = iter(loader)  # which starts the workers
+            batches = iter(loader)  # starts the workers
         for batch in batches:
             if isinstance(batch, InputError):
                 raise batch
@@ -155,18 +155,18 @@ class BatchLoader:
             yield batch
 
     def state_dict(self) -> dict[str, int]:
-        """Where the run is."""
+        """Return the position of the run."""
         return {"epoch": self.step // self.steps_per_epoch, "step": self.step, "seed": self.seed}
 
     def load_state_dict(self, state: dict[str, int]) -> None:
-        """Go on where a run with the same seed stopped."""
+        """Continue where a run with the same seed stopped."""
         if state["seed"] != self.seed:
             raise InputError("loader state", expected=f"seed {self.seed}", found=f"seed {state['seed']}")
         self.step = state["step"]
 
 
 class _StepsFrom:
-    """The step numbers from one on."""
+    """Yields step numbers endlessly, starting at ``first``."""
 
     def __init__(self, first: int) -> None:
         self._first = first
@@ -179,9 +179,9 @@ class _StepsFrom:
 
 
 class _Steps(Dataset[Batch | InputError]):
-    """Batch number ``step``, made from nothing but the seed and that number.
+    """Maps a step number to its batch, which depends only on the seed and the step.
 
-    An error in the input is handed over like a batch: raised in a worker, torch would make a RuntimeError of it.
+    An InputError is returned like a batch: if a worker raised it, torch would turn it into a RuntimeError.
     """
 
     def __init__(
@@ -210,21 +210,21 @@ class _Steps(Dataset[Batch | InputError]):
 
 
 class Collate:
-    """Makes a batch with its pyramid of the samples of a plain loop: the ``collate_fn`` of a ``DataLoader``.
+    """Makes a batch with its pyramid from samples: the ``collate_fn`` of a plain ``DataLoader``.
 
     Args:
-        plan: the geometry that the network asks for: ``model.plan``.
+        plan: the geometry that the network needs: ``model.plan``.
     """
 
     def __init__(self, plan: PyramidPlan) -> None:
         self._plan = plan
 
     def __call__(self, samples: list[Sample]) -> Batch:
-        """The batch; refused in a process that a kernel would end without a word."""
+        """Make the batch; raises InputError in a forked process, which a kernel would silently kill."""
         if os.getpid() != IMPORTED_BY:
             raise InputError(
                 "DataLoader",
-                expected="workers that are spawned, since the threads of compiled kernels do not survive a fork",
+                expected="spawned workers, since the threads of compiled kernels do not survive a fork",
                 found="a forked one",
                 remedy="Give it multiprocessing_context='spawn'.",
             )
@@ -232,7 +232,7 @@ class Collate:
 
 
 def make_batch(samples: list[Sample], plan: PyramidPlan, *, seed: int) -> Batch:
-    """Samples of one size as a batch with its pyramid."""
+    """Make a batch with its pyramid from samples of the same size."""
     features = [sample.features for sample in samples if sample.features is not None]
     weights = [sample.weight for sample in samples]
     return Batch(
@@ -244,10 +244,10 @@ def make_batch(samples: list[Sample], plan: PyramidPlan, *, seed: int) -> Batch:
     )
 
 
-def _settle_worker(_: Any) -> None:
-    """Workers share the cores with the network: each keeps to one, leaves Ctrl-C to the parent and ends with it.
+def _set_up_worker(_: Any) -> None:
+    """Limit a worker to one thread, leave Ctrl-C to the parent, and end with the parent.
 
-    (torch's own watch over the parent misses one that died before the worker had started.)
+    (torch's own check of the parent misses one that died before the worker started.)
     """
     torch.set_num_threads(1)
     follow_parent()

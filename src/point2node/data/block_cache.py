@@ -1,5 +1,5 @@
-"""The blocks of a scene, cut once and kept on disk: cutting a room of a million points for each sample would starve
-the network.
+"""The blocks of a scene, cut once and cached on disk: cutting a room of a million points for each sample would be too
+slow.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from point2node.data.store import Store
 from point2node.geometry.blocks import BlockRules, cut_blocks
 
 SEED = 0
-"""Of the random parts of the cut: the blocks of a store are the same for every run."""
+"""Seed of the cut: the blocks of a store are the same in every run."""
 
 
 @dataclass(frozen=True)
 class Blocks:
-    """All blocks of one scene, one after the other; memory maps where they could be kept on disk."""
+    """All blocks of one scene, concatenated; memory maps if they could be cached on disk."""
 
     numbers: NDArray[np.int32]
     ends: NDArray[np.int64]
@@ -32,24 +32,24 @@ class Blocks:
         return len(self.ends)
 
     def __getitem__(self, block: int) -> NDArray[np.int64]:
-        """The point numbers of one block."""
+        """Return the point numbers of one block."""
         start = self.ends[block - 1] if block else 0
         return self.numbers[start : self.ends[block]].astype(np.int64)
 
 
 def blocks_of(store: Store, scene: str, rules: BlockRules, offsets: tuple[float, ...], folder: Path) -> Blocks:
-    """The blocks of a scene at every offset; cut on first use and kept under ``folder``, if that can be written."""
+    """Return the blocks of a scene at every offset, cut on first use and cached under ``folder`` if it is writable."""
     entry = store.entry(scene)
     what = json.dumps([asdict(rules), offsets, SEED, entry.checksum])
     place = folder / f"{entry.folder}.{hashlib.sha256(what.encode()).hexdigest()[:12]}"
     numbers, ends = place.with_name(f"{place.name}.numbers.npy"), place.with_name(f"{place.name}.ends.npy")
-    if not ends.is_file():  # written last: where it is, the numbers are too
+    if not ends.is_file():  # written last: if it exists, the numbers do too
         blocks = _cut(store, scene, rules, offsets)
         try:
             folder.mkdir(parents=True, exist_ok=True)
             _save(numbers, blocks.numbers)
             _save(ends, blocks.ends)
-        except (OSError, InputError):  # a store that is read-only, or a full disk: then they stay in memory
+        except (OSError, InputError):  # read-only store or full disk: keep them in memory
             return blocks
     return Blocks(np.load(numbers, mmap_mode="r"), np.load(ends))
 

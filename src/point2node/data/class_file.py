@@ -1,4 +1,4 @@
-"""Files of classes: those of a user's own data, and schemes that say which of a network's classes each stands for."""
+"""Class files: the classes of a user's own data, and schemes that map a network's classes to others."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ EXPECTED = {
 
 
 class ClassLine(BaseModel):
-    """One class as users write it."""
+    """One class in a class file."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -46,7 +46,7 @@ class ClassLine(BaseModel):
     @field_validator("colour", mode="before")
     @classmethod
     def _from_hexadecimal(cls, colour: Any) -> Any:
-        """``#8c5a3c`` for (140, 90, 60); anything else is left to the type."""
+        """Convert ``#8c5a3c`` to (140, 90, 60); anything else is left to pydantic."""
         if isinstance(colour, str) and len(colour) == 7 and colour.startswith("#"):
             return tuple(int(colour[place : place + 2], 16) for place in (1, 3, 5))
         return colour
@@ -62,7 +62,7 @@ class ClassFile(BaseModel):
 
 
 def read_class_file(path: Path) -> tuple[tuple[SemanticClass, ...], tuple[int, ...]]:
-    """The classes and the values to ignore, from a YAML list of classes or a mapping of ``classes`` and ``ignore``."""
+    """Read the classes and ignored values from a YAML list of classes or a mapping of ``classes`` and ``ignore``."""
     content = load_yaml(path)
     try:
         file = ClassFile.model_validate({"classes": content} if isinstance(content, list) else content)
@@ -76,9 +76,9 @@ def read_class_file(path: Path) -> tuple[tuple[SemanticClass, ...], tuple[int, .
 
 
 def listed_classes(path: Path, lines: Sequence[ClassLine]) -> tuple[SemanticClass, ...]:
-    """The classes of a file; no name and no value may be there twice."""
-    _refuse_repeated(path, "name", [line.name for line in lines])
-    _refuse_repeated(path, "value", [line.value for line in lines])
+    """Return the classes of a file; raises InputError for repeated names or values."""
+    _check_unique(path, "name", [line.name for line in lines])
+    _check_unique(path, "value", [line.value for line in lines])
     return tuple(
         SemanticClass(line.name, line.value, line.colour or spread_colour(number, len(lines)))
         for number, line in enumerate(lines)
@@ -86,7 +86,7 @@ def listed_classes(path: Path, lines: Sequence[ClassLine]) -> tuple[SemanticClas
 
 
 def load_yaml(path: Path) -> Any:
-    """The content of a YAML file."""
+    """Load the content of a YAML file."""
     import yaml
 
     try:
@@ -104,9 +104,9 @@ def load_yaml(path: Path) -> Any:
 
 
 def explain(path: Path, error: Any, remedy: str = REMEDY, keys: tuple[str, str] = KEYS) -> InputError:
-    """What is wrong, where, in words that need no knowledge of the program.
+    """Make an error that says where the problem is in terms of the file, not of the program.
 
-    ``keys`` are those of a class and those of the file.
+    ``keys`` are the allowed keys of a class and of the file.
     """
     place = list(error["loc"])
     where = f"{path}, class {place[1] + 1}" if len(place) > 1 and place[0] == "classes" else str(path)
@@ -120,10 +120,10 @@ def explain(path: Path, error: Any, remedy: str = REMEDY, keys: tuple[str, str] 
     return InputError(where, expected=EXPECTED.get(key, key), found=found, remedy=remedy)
 
 
-def _refuse_repeated(path: Path, what: str, found: list[Any]) -> None:
+def _check_unique(path: Path, what: str, found: list[Any]) -> None:
     for one, count in Counter(found).items():
         if count > 1:
-            raise InputError(path, expected=f"a {what} of its own for every class", found=f"{one!r} {count} times")
+            raise InputError(path, expected=f"a different {what} for every class", found=f"{one!r} {count} times")
 
 
 UNLABELLED = 255
@@ -133,7 +133,7 @@ SCHEME_KEYS = ("name, value, colour and from", "classes and unlabelled")
 
 
 class SchemeLine(ClassLine):
-    """One class; ``from`` are the network's classes that it stands for, by default the one of the same name."""
+    """One class; ``from`` lists the network's classes mapped to it, by default the one with the same name."""
 
     sources: list[str] | Literal["others"] | None = Field(default=None, validation_alias="from")
 
@@ -149,20 +149,20 @@ class SchemeFile(BaseModel):
 
 @dataclass(frozen=True)
 class ClassScheme:
-    """What a scheme file says."""
+    """The content of a scheme file."""
 
     path: Path
     classes: tuple[SemanticClass, ...]
     sources: tuple[tuple[str, ...], ...]
-    """For each class, the names of the network's classes that become it."""
+    """For each class, the names of the network's classes mapped to it."""
     others: int | None
-    """The value for classes that no other class stands for; None where there must be none."""
+    """The value for all classes that are not mapped; None if there must be none."""
     unlabelled: int
     is_shared: bool = False
-    """Whether it is for several networks, so that it may name classes that this one does not know."""
+    """Whether it is for several networks, so that it may name classes that this one does not have."""
 
     def values_for(self, given: Sequence[SemanticClass]) -> list[int]:
-        """The new value of each of a network's classes; every one must have one."""
+        """Return the new value of each of a network's classes; raises InputError if one has none."""
         names = [one.name for one in given]
         value_of: dict[str, int] = {}
         for one, sources in zip(self.classes, self.sources, strict=True):
@@ -185,13 +185,13 @@ class ClassScheme:
 
 
 def scheme_names() -> tuple[str, ...]:
-    """The schemes that come with the package."""
+    """Return the names of the schemes in the package."""
     files = (resources.files("point2node") / "schemes").iterdir()
     return tuple(sorted(file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")))
 
 
 def read_scheme(name: str) -> ClassScheme:
-    """A scheme of the package by its name, or one from a YAML file."""
+    """Read a scheme of the package by name, or one from a YAML file."""
     if name in scheme_names():
         with resources.as_file(resources.files("point2node") / "schemes" / f"{name}.yaml") as path:
             return _read_scheme(path, is_shared=True)

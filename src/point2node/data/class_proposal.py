@@ -1,4 +1,4 @@
-"""A class file to start from: every label value that stands in a folder of clouds, with a name to be changed."""
+"""A draft of a class file: every label value found in a folder of clouds, with a name to edit."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from point2node.data.own_files import find_clouds
 from point2node.formats import read
 
 MOST = 255
-"""Values: more are numbers of objects, not classes."""
+"""The largest number of values; more are probably object numbers, not classes."""
 LAS_NAMES = {
     2: "ground",
     3: "low vegetation",
@@ -32,14 +32,14 @@ LAS_NAMES = {
     16: "wire connector",
     17: "bridge deck",
 }
-"""Of the LAS standard."""
+"""Class names of the LAS standard."""
 LAS_IGNORED = {0, 1, 7, 18}
-"""Never classified, unclassified, low and high noise."""
+"""LAS values: never classified, unclassified, low and high noise."""
 
 
 @dataclass
 class Found:
-    """What is known of the label values of a folder."""
+    """The label values found in a folder."""
 
     points: Counter[int] = field(default_factory=Counter)
     files: Counter[int] = field(default_factory=Counter)
@@ -48,20 +48,22 @@ class Found:
 
 
 def propose_classes(root: Path, target: Path, report: Report) -> Found:
-    """Write a class file with every value that the clouds under ``root`` have; what is there already is kept."""
+    """Write a class file with every label value of the clouds under ``root``; raises InputError if the file exists."""
     if target.exists():
-        raise InputError(target, expected="a new file", found="one that exists", remedy="Move it, or name another one.")
+        raise InputError(
+            target, expected="a new file", found="one that exists", remedy="Move it or choose another name."
+        )
     files, _ = find_clouds(root, target)
     found = Found()
     for number, file in enumerate(files, start=1):
-        _look_into(file, found)
+        _add_values(file, found)
         report(number, len(files), file.name)
     with replacing(target) as stream:
         stream.write(_template(root, found, len(files)).encode())
     return found
 
 
-def _look_into(file: Path, found: Found) -> None:
+def _add_values(file: Path, found: Found) -> None:
     cloud = read(file)
     if cloud.labels is None:
         raise InputError(file, expected="a cloud with labels", found="none", remedy="Name the field 'label'.")
@@ -70,7 +72,7 @@ def _look_into(file: Path, found: Found) -> None:
         found.points[value] += count
         found.files[value] += 1
     if len(found.points) > MOST:
-        remedy = "Choose the field of classes, not the one of objects, and name it 'label'."
+        remedy = "Use the field with the classes, not the one with the objects, and name it 'label'."
         raise InputError(file, expected=f"at most {MOST} different labels", found=str(len(found.points)), remedy=remedy)
     sidecar = read_sidecar(file)
     if sidecar is not None:
@@ -79,7 +81,7 @@ def _look_into(file: Path, found: Found) -> None:
     elif file.suffix.lower() in (".las", ".laz"):
         found.names = {value: name for value, name in LAS_NAMES.items() if value in found.points} | found.names
         found.ignored |= LAS_IGNORED
-    found.ignored |= {value for value in values.tolist() if value < 0}  # what many sets call 'no label'
+    found.ignored |= {value for value in values.tolist() if value < 0}  # means 'no label' in many data sets
 
 
 def _template(root: Path, found: Found, files: int) -> str:
@@ -94,12 +96,12 @@ def _template(root: Path, found: Found, files: int) -> str:
     ]
     for value, name in names.items():
         shown = f"{name} {value}" if name in repeated else name
-        told = f"{found.points[value]:,} points in {found.files[value]} files"
-        lines.append(f"  - {{name: {_quoted(shown)}, value: {value}}}  # {told}")
+        counts = f"{found.points[value]:,} points in {found.files[value]} files"
+        lines.append(f"  - {{name: {_quoted(shown)}, value: {value}}}  # {counts}")
     return "\n".join([*lines, f"ignore: [{', '.join(map(str, (one for one in ignored if one not in kept)))}]", ""])
 
 
 def _quoted(name: str) -> str:
-    """A name as YAML takes it, whatever it holds."""
+    """Quote any name for YAML."""
     plain = "".join(letter for letter in name if letter.isprintable())
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'

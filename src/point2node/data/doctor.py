@@ -1,4 +1,4 @@
-"""What the doctor says of a copy of a data set: findings with a place, counts, and corrected copies."""
+"""Checks of a copy of a data set: findings with their places, counts, and corrected copies."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LINE = re.compile(r"(?P<path>.*), line (?P<line>\d+)")
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is not as it should be."""
+    """One problem in a data set."""
 
     path: str
     """Relative to the root, with forward slashes."""
@@ -38,12 +38,12 @@ class Finding:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """All that was found in one data set."""
+    """The result of checking one data set."""
 
     dataset: str
     release: str
     unit: str
-    """What is counted: rooms, scenes or shapes."""
+    """What the counts are of: rooms, scenes or shapes."""
     counts: Mapping[str, int]
     expected: Mapping[str, int]
     findings: tuple[Finding, ...]
@@ -51,7 +51,7 @@ class Diagnosis:
     """Files written by ``--repair``, relative to its folder."""
 
     def as_dict(self) -> dict[str, Any]:
-        """For ``--json``."""
+        """Convert to a dict for ``--json``."""
         return {
             "dataset": self.dataset,
             "release": self.release,
@@ -64,13 +64,13 @@ class Diagnosis:
 
 
 def compare_counts(counts: Mapping[str, int], expected: Mapping[str, int], unit: str) -> list[Finding]:
-    """A finding for every split whose count is not the expected one."""
+    """Return a finding for every split with an unexpected count."""
     differing = [split for split, number in expected.items() if counts.get(split, 0) != number]
     return [Finding(split, None, f"{counts.get(split, 0)} {unit}, expected {expected[split]}") for split in differing]
 
 
 def examine_sources(dataset: Dataset, root: Path, workers: int | None) -> tuple[dict[str, int], list[Finding]]:
-    """Read everything as ``prepare`` would: how much each split holds, and what cannot be read or was mapped."""
+    """Read everything as ``prepare`` would; returns counts by split, and findings of what is damaged or mapped."""
     counts: dict[str, int] = {}
     findings: dict[int, list[Finding]] = {}
     units = [unit for source in dataset.sources for unit in source.units()]
@@ -82,7 +82,7 @@ def examine_sources(dataset: Dataset, root: Path, workers: int | None) -> tuple[
 
 
 def from_error(error: InputError, root: Path) -> Finding:
-    """An error as a finding."""
+    """Convert an error to a finding."""
     match = LINE.fullmatch(error.where)
     place, line = (match["path"], int(match["line"])) if match else (error.where, None)
     shown = Path(place).relative_to(root).as_posix() if Path(place).is_relative_to(root) else place
@@ -90,12 +90,12 @@ def from_error(error: InputError, root: Path) -> Finding:
 
 
 def from_damage(lost: Damage) -> Finding:
-    """A damaged line with its bytes, or a file with what is wrong with it."""
+    """Convert a damaged line or file to a finding."""
     return Finding(lost.path, lost.line, lost.bytes if lost.line is None else f"damaged: {lost.bytes}")
 
 
 def from_note(note: str) -> Finding:
-    """A note of the form ``path: what was done`` as a finding."""
+    """Convert a note of the form ``path: what was done`` to a finding."""
     path, _, problem = note.partition(": ")
     return Finding(path, None, problem)
 
@@ -104,7 +104,7 @@ def _examine_source(root: Path, source: Source) -> tuple[dict[str, int], list[Fi
     sizes: dict[str, int] = {}
     findings: list[Finding] = []
     try:
-        for scene in source.read(True):  # what is damaged is listed to the end, not only up to the first line
+        for scene in source.read(True):  # lists all damage, not only the first line
             findings += map(from_note, scene.notes)
             findings += map(from_damage, scene.lost)
             if len(scene.content):
@@ -121,7 +121,7 @@ ROOMS = {"Area_1": 44, "Area_2": 40, "Area_3": 23, "Area_4": 49, "Area_5": 68, "
 
 
 def examine_s3dis(root: Path, repair: Path | None = None, *, workers: int | None = None) -> Diagnosis:
-    """Which release it is, what is missing, and every line that is damaged."""
+    """Check S3DIS: which release it is, what is missing, and every damaged line."""
     dataset = find_s3dis(root)
     findings: list[Finding] = []
     repaired: list[str] = []
@@ -169,7 +169,7 @@ def _examine_name(file: Path, root: Path) -> list[Finding]:
 
 
 def _find_room_file(room: Path, root: Path) -> tuple[Path | None, list[Finding]]:
-    """The text of the whole room, which ``prepare`` does not need, whatever it is called."""
+    """Find the text file of the whole room, under any name; ``prepare`` does not need it."""
     texts = [file for file in visible_files(room) if file.suffix.lower() == ".txt"]
     expected = room / f"{room.name}.txt"
     if expected in texts:
@@ -180,7 +180,7 @@ def _find_room_file(room: Path, root: Path) -> tuple[Path | None, list[Finding]]
 
 
 def _examine_lines(file: Path, root: Path, repair: Path | None) -> tuple[list[Finding], bool]:
-    """Every damaged line of a file; True if a corrected copy was written."""
+    """Return a finding for every damaged line of a file, and whether a corrected copy was written."""
     shown = relative_name(file, root)
     try:
         data = read_bytes(file)
@@ -209,7 +209,7 @@ SCENES = {"train": 1201, "test": 312}
 
 
 def examine_scannet(root: Path, *, workers: int | None = None) -> Diagnosis:
-    """Which release it is, what is missing, and every scene that cannot be read."""
+    """Check ScanNet: which release it is, what is missing, and every unreadable scene."""
     dataset = find_scannet(root)
     counts, findings = examine_sources(dataset, root, workers)
     findings += map(from_note, dataset.notes)
@@ -223,11 +223,11 @@ def examine_scannet(root: Path, *, workers: int | None = None) -> Diagnosis:
 
 
 SHAPES = {40: {"train": 9843, "test": 2468}, 10: {"train": 3991, "test": 908}}  # by the number of classes
-H5_TRAIN = 9840  # the h5 release of ModelNet40 came with three shapes fewer than there are meshes
+H5_TRAIN = 9840  # the h5 release of ModelNet40 has three shapes fewer than the meshes
 
 
 def examine_modelnet(root: Path, *, workers: int | None = None) -> Diagnosis:
-    """Which release it is, what is missing, and every file that cannot be read."""
+    """Check ModelNet: which release it is, what is missing, and every unreadable file."""
     dataset = find_modelnet(root)
     counts, findings = examine_sources(dataset, root, workers)
     findings += map(from_note, dataset.notes)

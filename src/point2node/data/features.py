@@ -1,7 +1,7 @@
-"""The network's input next to xyz: what the points of a scene are described by.
+"""The network's input next to xyz: the features of the points of a scene.
 
-The same code makes the features of training samples, of scenes that are scored and of users' scans, so that a network
-is always given what it was trained on. What a scene lacks is filled in: colours by grey, normals by an estimate.
+The same code makes the features of training samples, of scored scenes and of users' scans, so that a network always
+gets what it was trained on. If a scene has no colours, they are grey; if it has no normals, they are estimated.
 """
 
 from __future__ import annotations
@@ -31,38 +31,38 @@ Floats = NDArray[np.float32]
 Numbers = NDArray[np.int64]
 NO_TURN = np.eye(3)
 HALF = np.float32(0.5)
-LOOKED_AT = 100_000
-"""Points that the mean colour of a scene is taken from."""
+COLOUR_POINTS = 100_000
+"""The number of points for the mean colour of a scene."""
 SPREAD = 4.0
-"""Relative colours within ± 2 standard deviations fill the range of plain ones, −0.5 to 0.5."""
+"""Relative colours within ± 2 standard deviations map to the range of plain ones, −0.5 to 0.5."""
 QUANTA = 127
-"""Normals are kept as bytes: to half a degree, in a quarter of the space."""
+"""Normals are stored as bytes: exact to half a degree, in a quarter of the space."""
 SURROUNDINGS_FORM = 1
-"""Counts the ways in which surroundings were described: files of an older one are not used."""
+"""Version of the surroundings features: cached files of older versions are not used."""
 
 
 @dataclass(frozen=True, eq=False)
 class SceneFeatures:
-    """The points of one scene, as far as features are made of them.
+    """What the features of one scene's points are made from.
 
-    ``rgb``: colours as rgb / 255 − 0.5; 0, the middle grey, where there are none.
-    ``relative_rgb``: colours as (rgb − mean of the scene) / (4 · standard deviation), clipped to ± 0.5, so that light
-    makes no difference; 0 where there are none.
-    ``normals``: the absolute values of a normal's three parts, since the sign of an estimated one says nothing.
+    ``rgb``: colours as rgb / 255 − 0.5; 0, middle grey, if there are none.
+    ``relative_rgb``: colours as (rgb − mean of the scene) / (4 · standard deviation), clipped to ± 0.5, so that
+    lighting has no effect; 0 if there are none.
+    ``normals``: the absolute values of a normal's components, since the sign of an estimated normal is arbitrary.
     ``height``: metres above the floor.
-    ``shape``, ``column``, ``boundary``, ``segment``: what surrounds a point (``geometry.surroundings``); made of the
-    scan as it is, so that augmentation leaves them alone.
+    ``shape``, ``column``, ``boundary``, ``segment``: the surroundings of a point (``geometry.surroundings``), computed
+    from the whole scan without augmentation.
     """
 
     wanted: tuple[Feature, ...]
     rgb: NDArray[Any] | None = None
     """(N, 3), 0 to 255."""
     normals: NDArray[Any] | None = None
-    """(N, 3), of any sign and length; needed where normals are wanted."""
+    """(N, 3), of any sign and length; required if normals are wanted."""
     floor: float = 0.0
     """The z of the floor."""
     surroundings: Surroundings | None = None
-    """Needed where any of ``SURROUNDINGS`` is wanted; its table holds these, in the order of ``wanted``."""
+    """Required if any of ``SURROUNDINGS`` is wanted; its table has these, in the order of ``wanted``."""
 
     def of(
         self,
@@ -72,14 +72,14 @@ class SceneFeatures:
         recolour: Callable[[Floats], Floats] = lambda rgb: rgb,
         hide: Callable[[Floats], Floats] = lambda described: described,
     ) -> Floats | None:
-        """The features (M, width) of some points; None where none are wanted.
+        """Return the features (M, width) of some points; None if none are wanted.
 
         Args:
-            chosen: (M,) which points.
-            xyz: (M, 3) where these are, augmented.
-            matrix: what turned them there; normals turn with them.
-            recolour: what happens to colours.
-            hide: what happens to each feature of the surroundings.
+            chosen: (M,) the indices of the points.
+            xyz: (M, 3) their augmented coordinates.
+            matrix: (3, 3) the transform that was applied to them, for the normals.
+            recolour: the augmentation of colours.
+            hide: the augmentation of each feature of the surroundings.
         """
         parts: list[Floats] = []
         column = 0
@@ -108,36 +108,34 @@ class SceneFeatures:
     @cached_property
     def _mean_and_deviation(self) -> tuple[Floats, Floats]:
         assert self.rgb is not None
-        looked_at = np.asarray(self.rgb[:: -(-len(self.rgb) // LOOKED_AT)], np.float32)
-        return looked_at.mean(axis=0), np.maximum(looked_at.std(axis=0), 1.0)  # no noise from a scene of one colour
+        sample = np.asarray(self.rgb[:: -(-len(self.rgb) // COLOUR_POINTS)], np.float32)
+        return sample.mean(axis=0), np.maximum(sample.std(axis=0), 1.0)  # a scene of one colour must not become noise
 
 
 def stored_features(store: Store, name: str, wanted: tuple[Feature, ...], cache: Path) -> SceneFeatures:
-    """The features of a stored scene; what takes time to find is found on first use and kept under ``cache``."""
+    """Return the features of a stored scene; slow ones are computed on first use and cached under ``cache``."""
     arrays = store.arrays(name)
     normals = arrays.get("normals")
     if "normals" in wanted and normals is None:
         how = ["normals", CELL, NEIGHBOURS, QUANTA]
-        (normals,) = _found_once(store, name, cache, how, ("normals",), lambda xyz: (compact_normals(xyz),))
+        (normals,) = _cached(store, name, cache, how, ("normals",), lambda xyz: (compact_normals(xyz),))
     surroundings = None
     around = surroundings_of(wanted)
     if around:
         how = ["surroundings", *around, SURROUNDINGS_FORM]
-        parts = _found_once(
-            store, name, cache, how, ("cells", "around"), lambda xyz: _compact_surroundings(xyz, around)
-        )
+        parts = _cached(store, name, cache, how, ("cells", "around"), lambda xyz: _compact_surroundings(xyz, around))
         surroundings = Surroundings(*parts)
     floor = floor_height(np.asarray(arrays["xyz"][:, 2], np.float32)) if "height" in wanted else 0.0
     return SceneFeatures(wanted, arrays.get("rgb"), normals, floor, surroundings)
 
 
 def surroundings_of(wanted: tuple[Feature, ...]) -> tuple[Feature, ...]:
-    """Those of the wanted features that need the whole scan."""
+    """Return the wanted features that need the whole scan."""
     return tuple(name for name in wanted if name in SURROUNDINGS)
 
 
 def compact_normals(xyz: Floats) -> NDArray[np.int8]:
-    """Estimated normals (N, 3) as bytes."""
+    """Estimate normals (N, 3) as bytes."""
     return np.rint(QUANTA * estimate_normals(torch.from_numpy(xyz)).numpy()).astype(np.int8)
 
 
@@ -146,7 +144,7 @@ def _compact_surroundings(xyz: Floats, wanted: tuple[Feature, ...]) -> tuple[NDA
     return found.number.astype(np.int32), found.table.astype(np.float16)
 
 
-def _found_once(
+def _cached(
     store: Store,
     name: str,
     cache: Path,
@@ -154,7 +152,7 @@ def _found_once(
     suffixes: tuple[str, ...],
     find: Callable[[Floats], tuple[NDArray[Any], ...]],
 ) -> tuple[NDArray[Any], ...]:
-    """Arrays found from a scene's coordinates, one file each; ``how`` they are found is part of the files' names."""
+    """Compute arrays from a scene's coordinates, or load them from the cache; ``how`` is part of the file names."""
     entry = store.entry(name)
     what = hashlib.sha256(json.dumps([*how, entry.checksum]).encode()).hexdigest()
     files = [cache / f"{entry.folder}.{what[:12]}.{suffix}.npy" for suffix in suffixes]
@@ -165,15 +163,15 @@ def _found_once(
             for file, array in zip(files, found, strict=True):
                 with replacing(file) as stream:
                     np.save(stream, array, allow_pickle=False)
-        except (OSError, InputError):  # a store that is read-only, or a full disk: then they stay in memory
+        except (OSError, InputError):  # read-only store or full disk: keep them in memory
             return found
     return tuple(np.load(file, mmap_mode="r") for file in files)
 
 
-def tell_missing_colour(store: Store, wanted: tuple[Feature, ...]) -> list[str]:
-    """A line for a person where a network takes colours and some scenes of the store have none."""
+def missing_colour_notes(store: Store, wanted: tuple[Feature, ...]) -> list[str]:
+    """Return a note if a network takes colours and some scenes of the store have none."""
     if not set(COLOURS) & set(wanted) or store.manifest.task != "segmentation":
         return []
     entries = store.manifest.scenes
     grey = sum("rgb" not in entry.arrays for entry in entries)
-    return [f"note: {grey} of {len(entries)} scenes have no colour and are taken as grey"] if grey else []
+    return [f"note: {grey} of {len(entries)} scenes have no colour and are treated as grey"] if grey else []

@@ -10,11 +10,11 @@ from point2node.core.errors import InputError
 from point2node.data.own_files import draw_splits
 from point2node.data.sources import Dataset, Scene, Source
 
-GENERATOR = 2  # raised when the same seed gives other rooms, so that stores of the old ones are prepared again
+GENERATOR = 2  # increased when the same seed gives other rooms, so that stores are prepared again
 
 
 def list_rooms(count: int, seed: int = 0) -> Dataset:
-    """``count`` rooms, split at random; those of the test split mostly in styles that training never sees."""
+    """List ``count`` rooms, split at random; most test rooms have styles unseen in training."""
     if count < 1:
         raise InputError("--rooms", expected="1 or more", found=str(count))
     splits = draw_splits(count, seed)
@@ -27,7 +27,7 @@ def list_rooms(count: int, seed: int = 0) -> Dataset:
 
 
 def generate(name: str, split: str, seed: int, index: int, skip_damaged: bool) -> Iterator[Scene]:
-    """One room."""
+    """Generate one room."""
     from point2node.rooms import generate_room
 
     yield Scene(name, split, generate_room(seed, index, styles="held_out" if split == "test" else "train"))

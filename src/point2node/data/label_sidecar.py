@@ -1,4 +1,4 @@
-"""The JSON file beside a labelled cloud: what its label values mean, and how they came about."""
+"""The JSON file next to a labelled cloud: what its label values mean and how they were made."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Count = Annotated[int, Field(ge=0)]
 LONGEST_NAME = 200
 
 UNFINISHED = {"unfinished": True}
-"""What stands in the file while its cloud is being replaced, and after a kill at that moment."""
+"""Content of the file while its cloud is being replaced, and after a kill at that moment."""
 
 
 def _check_class(one: SemanticClass) -> SemanticClass:
@@ -50,7 +50,7 @@ class LabelSidecar(BaseModel):
     points: Count
     counts: dict[Text, Count] = {}
     columns: tuple[Text, ...] = ()
-    """Of a text file that does not name its columns: what they are."""
+    """The columns of a text file without column names."""
     protocol: dict[Text, Scalar] = {}
     settings: dict[Text, Scalar] = {}
 
@@ -66,7 +66,7 @@ def sidecar_name(labelled: str) -> str:
 
 
 def read_sidecar(labelled: Path) -> LabelSidecar | None:
-    """The sidecar of a labelled cloud; None if there is none."""
+    """Read the sidecar of a labelled cloud; None if there is none."""
     path = sidecar_path(labelled)
     if not path.exists():
         return None
@@ -85,5 +85,5 @@ def read_sidecar(labelled: Path) -> LabelSidecar | None:
         raise InputError(path, expected=expected, found=found) from error
     values = [one.value for one in sidecar.classes]
     if len({*values, sidecar.unlabelled}) <= len(values):
-        raise InputError(path, expected="a value of its own for each class and for 'unlabelled'", found="one twice")
+        raise InputError(path, expected="different values for all classes and 'unlabelled'", found="one twice")
     return sidecar

@@ -1,4 +1,4 @@
-"""The manifest of a prepared store: what is in it, checked when it is read."""
+"""The manifest of a prepared store, validated when it is read."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from point2node.core.errors import InputError
 FORMAT = 1
 CHECKSUM_IN_NAME = 12  # characters: enough to tell two states of one scene apart
 UNSAFE = re.compile(r'[%/\\:*?"<>|\x00-\x1f]')
-FIELD = "field."  # before the name of an array that is a further field of a cloud
-TOLD = 5  # notes: a data set may have hundreds
-LONGEST_NAME = 200  # bytes; file systems take 255, and more is added to it
+FIELD = "field."  # prefix of arrays that are additional fields of a cloud
+SHOWN_NOTES = 5  # a data set can have hundreds
+LONGEST_NAME = 200  # bytes; file systems allow 255, and a suffix is added
 
 
 class LostLine(Strict):
-    """A line (null: a whole file) that was damaged and left out."""
+    """A damaged line (null: a whole file) that was left out."""
 
     path: str
     line: int | None
@@ -41,18 +41,18 @@ class SceneEntry(Strict):
     shapes: int | None = None
     """How many clouds the split holds; null for a scene."""
     shift: tuple[float, float, float] = (0.0, 0.0, 0.0)
-    """What leads from the stored local coordinates back to the absolute ones."""
+    """The shift from the stored local coordinates back to the absolute ones."""
     arrays: tuple[str, ...]
     labels: dict[int, int]
-    """How many points (of shapes: how many shapes) have each label value."""
+    """How many points (or shapes) have each label value."""
     checksum: Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
-    """Its beginning is part of a folder's name, so it has to be what it is called."""
+    """Its first characters are part of a folder's name, so its form is checked."""
     lost: tuple[LostLine, ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
     def folder(self) -> str:
-        """Where the arrays are. The checksum in its name lets an old and a new state stand side by side."""
+        """The folder of the arrays. The checksum in its name lets an old and a new state exist side by side."""
         return f"{encode_name(self.name)}.{self.checksum[:CHECKSUM_IN_NAME]}"
 
 
@@ -70,19 +70,22 @@ class Manifest(Strict):
     splits: dict[str, tuple[str, ...]]
     scenes: tuple[SceneEntry, ...]
     lost: tuple[LostLine, ...]
-    """All of them, including those of scenes of which nothing was left."""
+    """All lost lines, including those of scenes that were lost completely."""
     notes: tuple[str, ...]
     """What was left out or mapped, and why."""
 
-    def told_notes(self) -> list[str]:
-        """Lines for a person: the first notes, and how many more there are."""
-        more = len(self.notes) - TOLD
-        told = [*self.notes[:TOLD], *([f"and {more} more notes in the store's manifest.json"] if more > 0 else [])]
-        return [f"note: {note}" for note in told]
+    def notes_to_print(self) -> list[str]:
+        """Return the first notes as lines to print, and how many more there are."""
+        more = len(self.notes) - SHOWN_NOTES
+        shown = [
+            *self.notes[:SHOWN_NOTES],
+            *([f"and {more} more notes in the store's manifest.json"] if more > 0 else []),
+        ]
+        return [f"note: {note}" for note in shown]
 
 
 def encode_name(name: str) -> str:
-    """Any name as that of one file or folder on every system; spaces and letters of any alphabet stay as they are."""
+    """Encode any name as a file or folder name for every system; spaces and letters of any alphabet are kept."""
     encoded = UNSAFE.sub(lambda match: f"%{ord(match[0]):02X}", name)
     if len(encoded.encode()) <= LONGEST_NAME:
         return encoded
@@ -91,12 +94,12 @@ def encode_name(name: str) -> str:
 
 
 def array_file(array: str) -> str:
-    """The name of the file that holds one array of a scene."""
+    """Return the file name of one array of a scene."""
     return f"{encode_name(array)}.npy"
 
 
 def checksum_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
-    """The SHA-256 of the arrays' bytes, with each one's name, type and shape before it."""
+    """Return the SHA-256 of the arrays' names, types, shapes and bytes."""
     digest = hashlib.sha256()
     for name, values in sorted(arrays.items()):
         digest.update(f"{name} {values.dtype.str} {values.shape}\n".encode())
@@ -105,7 +108,7 @@ def checksum_arrays(arrays: Mapping[str, NDArray[Any]]) -> str:
 
 
 def read_manifest(path: Path) -> Manifest:
-    """The manifest in ``path``; whatever is wrong with it is said in one line."""
+    """Read the manifest in ``path``; raises InputError if it is invalid."""
     remedy = "Run 'point2node prepare' again."
     try:
         data = parse_json(path.read_text(encoding="utf-8"))

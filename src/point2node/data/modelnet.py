@@ -1,4 +1,4 @@
-"""ModelNet: which release is under a root, its classes and its splits."""
+"""ModelNet: detecting the release, its classes and its splits."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from point2node.data.modelnet_shapes import SAMPLED_POINTS, ShapeFile, read_h5, 
 from point2node.data.sources import Dataset, Scene, Source, existing_root, read_text, visible_files, visible_folders
 
 SPLITS = ("train", "val", "test")
-RESAMPLED = ("modelnet40", "modelnet10")  # one folder of texts comes with the lists of both
+RESAMPLED = ("modelnet40", "modelnet10")  # one folder of text files has the lists of both
 MODELNET40_CLASSES = 40
 SHAPES_IN_PART = 100  # a few seconds of work
 
 
 def find_modelnet(root: Path, up: str | None = None) -> Dataset:
-    """The shapes under ``root`` or under the one folder in it. ``up`` is the vertical axis where the release lies."""
+    """Find the shapes under ``root`` or its only subfolder. ``up`` overrides the vertical axis of the release."""
     places = [root] if _finder(existing_root(root)) else visible_folders(root)
     found = [(base, find) for base in places if (find := _finder(base)) is not None]
     if len(found) == 1:
@@ -35,7 +35,7 @@ def find_modelnet(root: Path, up: str | None = None) -> Dataset:
 
 
 def _finder(base: Path) -> Callable[[Path, str | None], Dataset] | None:
-    """What finds the shapes of the release that ``base`` holds; None if it holds none."""
+    """Return the function that finds the shapes of the release in ``base``; None if there is none."""
     names = {file.name for file in visible_files(base)}
     if names & {f"{split}_files.txt" for split in SPLITS}:
         return _find_h5
@@ -47,14 +47,14 @@ def _finder(base: Path) -> Callable[[Path, str | None], Dataset] | None:
 
 
 def listed_h5_files(base: Path, split: str) -> list[Path]:
-    """The h5 files that a list names, by name alone: the paths in it are those of somebody's own machine."""
+    """Return the h5 files in a list, by file name only: the listed paths are from the authors' machine."""
     path = base / f"{split}_files.txt"
     lines = read_lines(path) if path.is_file() else []
     return [base / PureWindowsPath(line).name for line in lines]
 
 
 def read_lines(path: Path) -> list[str]:
-    """The lines of a list that are not blank."""
+    """Read the lines of a list that are not blank."""
     return [line.strip() for line in read_text(path).splitlines() if line.strip()]
 
 
@@ -113,7 +113,7 @@ def _shape(base: Path, path: Path, class_name: str, classes: tuple[SemanticClass
 def _shape_source(
     split: str, shapes: list[ShapeFile], read: Callable[[str, tuple[ShapeFile, ...], bool], Iterable[Scene]]
 ) -> list[Source]:
-    """All shapes of a split, in parts: workers share them, and what is done is not done again after a kill."""
+    """Make a source of all shapes of a split, in parts that workers share and that are not repeated after a kill."""
 
     def source(name: str, some: tuple[ShapeFile, ...], parts: tuple[Source, ...] = ()) -> Source:
         return Source(name, split, tuple(shape.path for shape in some), partial(read, split, some), parts)
@@ -128,12 +128,12 @@ def _listed_classes(path: Path) -> tuple[SemanticClass, ...]:
     repeated = [name for name in names if names.count(name) > 1]
     if repeated or not names:
         found = f"{repeated[0]!r} more than once" if repeated else "none"
-        raise InputError(path, expected="the names of the classes, one a line", found=found)
+        raise InputError(path, expected="the names of the classes, one per line", found=found)
     return _class_list(names)
 
 
 def _class_list(names: list[str]) -> tuple[SemanticClass, ...]:
-    """Classes in the order of their names' list."""
+    """Make classes in the order of their names."""
     return tuple(SemanticClass(name, value, spread_colour(value, len(names))) for value, name in enumerate(names))
 
 

@@ -17,12 +17,12 @@ from point2node.data.number_lines import XYZ_NORMAL, describe_damage, parse_line
 from point2node.data.sources import Damage, Scene, Shapes, lost_file, no_shapes
 
 SAMPLED_POINTS = 2048
-"""Points on each mesh: as many as the h5 release has."""
+"""Points sampled on each mesh, as many as in the h5 release."""
 
 
 @dataclass(frozen=True)
 class ShapeFile:
-    """A shape that is one file."""
+    """A shape in its own file."""
 
     path: Path
     shown: str
@@ -30,7 +30,7 @@ class ShapeFile:
 
 
 def read_h5(split: str, files: tuple[Path, ...], classes: int, skip_damaged: bool) -> Iterator[Scene]:
-    """All shapes of the h5 files of one split; a damaged file is lost as a whole."""
+    """Read all shapes of the h5 files of one split; a damaged file is lost as a whole."""
     parts: list[Shapes] = []
     lost: list[Damage] = []
     for file in files:
@@ -63,7 +63,7 @@ def read_h5(split: str, files: tuple[Path, ...], classes: int, skip_damaged: boo
 
 
 def read_texts(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) -> Iterator[Scene]:
-    """All shapes of one split of the resampled release: six numbers a line, separated by commas."""
+    """Read all shapes of one split of the resampled release: six numbers per line, separated by commas."""
 
     def read(shape: ShapeFile) -> NDArray[np.float32] | tuple[Damage, ...]:
         rows, damaged = parse_lines(read_bytes(shape.path), XYZ_NORMAL)
@@ -78,11 +78,11 @@ def read_texts(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) ->
 
 
 def read_off(split: str, shapes: tuple[ShapeFile, ...], skip_damaged: bool) -> Iterator[Scene]:
-    """All meshes of one split, sampled by area, centred and scaled into the unit sphere."""
+    """Read all meshes of one split, sampled by area, centred and scaled into the unit sphere."""
     from point2node.formats import sample_mesh
 
     def read(shape: ShapeFile) -> NDArray[np.float32] | tuple[Damage, ...]:
-        try:  # the name is the seed: a shape has the same points whatever stands beside it
+        try:  # seeded by name: the points of a shape do not depend on the other files
             cloud = sample_mesh(shape.path, SAMPLED_POINTS, seed=zlib.crc32(shape.shown.encode()))
         except InputError as error:
             if not skip_damaged:
@@ -100,7 +100,7 @@ Read = Callable[[ShapeFile], "NDArray[np.float32] | tuple[Damage, ...]"]
 
 
 def _stack(split: str, shapes: tuple[ShapeFile, ...], read: Read) -> Scene:
-    """The shapes as one array; a damaged one is lost as a whole, because all have to have as many points."""
+    """Stack the shapes in one array; a damaged one is lost as a whole, because all must have the same size."""
     kept: list[ShapeFile] = []
     lost: list[Damage] = []
     stacked = np.empty((0, 0, 6), np.float32)
@@ -154,7 +154,7 @@ def _text(name: object) -> str:
 
 
 def _load_h5(path: Path) -> dict[str, NDArray[Any]]:
-    """The datasets of the release that are in the file."""
+    """Load the HDF5 datasets of the release that are in the file."""
     from point2node.formats.arrays import NUMBERS, NUMBERS_OR_TEXTS, read_dataset
     from point2node.formats.libraries import damage_reported, import_library
 
@@ -166,6 +166,6 @@ def _load_h5(path: Path) -> dict[str, NDArray[Any]]:
 
 
 def _join_normals(parts: list[Shapes]) -> NDArray[np.float32] | None:
-    """Normals only if every part has them."""
+    """Join the normals if every part has them."""
     normals = [part.normals for part in parts if part.normals is not None]
     return np.concatenate(normals) if len(normals) == len(parts) else None

@@ -1,4 +1,4 @@
-"""Text files of numbers, a fixed count a line: read fast, damage named by line, and repaired where that is no guess."""
+"""Text files with a fixed count of numbers per line: read fast, damage reported by line and repaired if unambiguous."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ SHOWN_BYTES = 80
 
 @dataclass(frozen=True)
 class LineFormat:
-    """What one line holds."""
+    """The format of one line."""
 
     columns: tuple[str, ...]
     separator: str = " "
-    """A space stands for any run of blanks."""
+    """A space means any run of blanks."""
     colours: tuple[int, int] = (0, 0)
-    """The first, and the one after the last, of the columns that hold whole numbers from 0 to 255."""
+    """The slice of the columns that hold whole numbers from 0 to 255."""
 
     @property
     def expected(self) -> str:
-        """What a line should be, in words."""
+        """Describe what a line should contain."""
         words = {3: "three", 6: "six", 7: "seven"}
         return f"{words.get(len(self.columns), len(self.columns))} numbers {' '.join(self.columns)}"
 
@@ -43,7 +43,7 @@ Rows = NDArray[np.float64]
 
 
 def read_bytes(path: Path) -> bytes:
-    """The file's bytes; what the system refuses becomes an InputError."""
+    """Read a file's bytes; raises InputError for any OSError."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -51,37 +51,37 @@ def read_bytes(path: Path) -> bytes:
 
 
 def parse_lines(data: bytes, form: LineFormat) -> tuple[Rows, dict[int, bytes]]:
-    """The numbers of every sound line (rows, columns), and the damaged lines by their number, counted from 1.
+    """Return the numbers of all undamaged lines (rows, columns), and the damaged lines by line number, from 1.
 
-    Lines that are blank hold no point and are passed over. The fast parser reads the whole file at once; only if
-    anything about it is odd does the careful one look at each line.
+    Blank lines are skipped. The fast parser reads the whole file at once; only if it finds anything unusual does the
+    careful one check every line.
     """
     rows = _parse_at_once(data, form)
     if rows is not None:
         return rows, {}
     lines = split_lines(data)
     damaged = {number: line for number, line in enumerate(lines, 1) if line.strip(BLANKS) and not is_sound(line, form)}
-    sound = b"\n".join(line for number, line in enumerate(lines, 1) if number not in damaged)
-    rows = _parse_at_once(sound, form)
+    undamaged = b"\n".join(line for number, line in enumerate(lines, 1) if number not in damaged)
+    rows = _parse_at_once(undamaged, form)
     if rows is None:
-        raise RuntimeError("the fast parser refuses lines that the careful one takes")
+        raise RuntimeError("the fast parser rejects lines that the careful one accepts")
     return rows, damaged
 
 
 def describe_damage(path: str, damaged: dict[int, bytes]) -> tuple[Damage, ...]:
-    """Damaged lines as findings and manifests list them."""
+    """Convert damaged lines for findings and manifests."""
     return tuple(Damage(path, number, show_bytes(line)) for number, line in sorted(damaged.items()))
 
 
 def split_lines(data: bytes) -> list[bytes]:
-    """Lines without their ends, whichever of the three kinds of line end the file has."""
+    """Split into lines without line ends, for any of the three kinds of line end."""
     if b"\n" not in data:
         return data.split(b"\r")
     return [line.removesuffix(b"\r") for line in data.split(b"\n")]
 
 
 def is_sound(line: bytes, form: LineFormat) -> bool:
-    """Whether the line holds exactly the numbers it should."""
+    """Return whether the line has exactly the expected numbers."""
     if not _pattern(form).fullmatch(line):
         return False
     fields = line.split() if form.separator == " " else line.split(form.separator.encode())
@@ -91,7 +91,7 @@ def is_sound(line: bytes, form: LineFormat) -> bool:
 
 
 def show_bytes(line: bytes) -> str:
-    """The bytes as a quoted text: what is not a printing ASCII character is escaped, what is endless is cut."""
+    """Format bytes as quoted text: non-printable and non-ASCII bytes are escaped, long lines are cut."""
     start = 0
     odd = re.search(rb"[^0-9+\-.eE \t,]", line)
     if odd and odd.start() > SHOWN_BYTES // 2:
@@ -102,26 +102,26 @@ def show_bytes(line: bytes) -> str:
 
 
 def _parse_at_once(data: bytes, form: LineFormat) -> Rows | None:
-    """All rows by the fast parser, or None if any line is not what it should be."""
-    from point2node.formats.numbers import parse_rows  # loads numba, which listing a data set does not need
+    """Parse all rows with the fast parser; None if any line is not as expected."""
+    from point2node.formats.numbers import parse_rows  # imports numba, which is not needed to list a data set
 
     if data.translate(None, NUMBER_BYTES):
-        return None  # the fast parser would pass over comments and read words such as nan
+        return None  # the fast parser would skip comments and read words such as nan
     if b"\r" in data and data.count(b"\r") != data.count(b"\r\n"):
         if b"\n" in data:
-            return None  # to the fast parser a carriage return inside a line is a blank
+            return None  # the fast parser treats a carriage return inside a line as a blank
         data = data.replace(b"\r", b"\n")
     try:
         parsed = parse_rows(Path("lines"), data, delimiter=form.separator)
     except InputError:
-        return None  # the careful pass says which lines, all of them
+        return None  # the careful pass lists all such lines
     if not (parsed.counts() == len(form.columns)).all():
         return None
     rows = parsed.values.reshape(-1, len(form.columns))
-    return rows if _are_sensible(rows, form) else None
+    return rows if _are_valid(rows, form) else None
 
 
-def _are_sensible(rows: Rows, form: LineFormat) -> bool:
+def _are_valid(rows: Rows, form: LineFormat) -> bool:
     colours = rows[:, slice(*form.colours)]
     whole = ((colours >= 0) & (colours <= 255) & (colours == np.rint(colours))).all()
     return bool(whole and np.isfinite(rows).all())
@@ -134,28 +134,27 @@ def _pattern(form: LineFormat) -> re.Pattern[bytes]:
     return re.compile(rb"[ \t]*" + gap.join([number] * len(form.columns)) + rb"[ \t]*")
 
 
-# Repairing lines that control bytes have crept into, by a rule that refuses to guess. The public S3DIS archives were
-# damaged by a flaw that cleared one bit (0x20) here and there: a space became NUL, the digit 0 became 0x10, the digit
-# 6 became 0x16. So the bit is set again first. Where that gives no sound line, the control bytes are taken for
-# separators, and where that gives too many numbers, for strays. Each result counts only if the whole line is sound; at
-# most one of the last two is, because they differ in how many numbers they leave. Bytes that are no control bytes, and
-# lines with too few numbers, are never touched.
+# Repairing lines with control bytes, by a rule that never guesses. In the public S3DIS archives, one bit (0x20) was
+# cleared in some bytes: a space became NUL, the digit 0 became 0x10, the digit 6 became 0x16. So the bit is set again
+# first. If that gives no valid line, the control bytes are treated as separators, and if that gives too many numbers,
+# they are removed. A result is used only if the whole line is valid; at most one of the last two can be, because they
+# differ in the count of numbers. Other bytes, and lines with too few numbers, are never changed.
 
 CONTROL_BYTES = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # all but the tab, which may separate numbers
 CLEARED_BIT = 0x20
 
 
 def repair_line(line: bytes, form: LineFormat) -> bytes | None:
-    """The line as it was before the damage, or None where that cannot be told."""
+    """Return the line as it was before the damage, or None if that is ambiguous."""
     restored = CONTROL_BYTES.sub(lambda match: bytes([match[0][0] | CLEARED_BIT]), line)
     separated, joined = CONTROL_BYTES.sub(b" ", line), CONTROL_BYTES.sub(b"", line)
     return next((candidate for candidate in (restored, separated, joined) if is_sound(candidate, form)), None)
 
 
 def repair_file(data: bytes, form: LineFormat) -> tuple[bytes, dict[int, bytes | None]]:
-    """The file's bytes with every repairable line repaired, and the damaged lines' new text by number.
+    """Return the file's bytes with all repairable lines repaired, and the new text of the damaged lines by number.
 
-    None stands for a line that was left as it was. Sound lines and line ends keep every byte.
+    None marks a line that could not be repaired. Undamaged lines and line ends keep every byte.
     """
     _, damaged = parse_lines(data, form)
     repaired = {number: repair_line(line, form) for number, line in damaged.items()}
@@ -168,7 +167,7 @@ def repair_file(data: bytes, form: LineFormat) -> tuple[bytes, dict[int, bytes |
 
 
 def repaired_copy(path: Path, root: Path, repairs: Path | None) -> Path:
-    """The corrected copy of ``path`` in ``repairs`` if there is one, else ``path`` itself."""
+    """Return the corrected copy of ``path`` in ``repairs`` if there is one, otherwise ``path``."""
     if repairs is not None:
         copy = repairs / path.relative_to(root)
         if copy.is_file():

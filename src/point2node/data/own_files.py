@@ -1,4 +1,4 @@
-"""A folder of one's own labelled clouds, of any readable format, as a data set."""
+"""A folder of the user's own labelled clouds, in any readable format, as a data set."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FRACTIONS = (0.8, 0.1, 0.1)
 def find_own_files(
     root: Path, class_file: Path, *, seed: int = 0, fractions: tuple[float, float, float] = FRACTIONS
 ) -> Dataset:
-    """The clouds under ``root``: split by its folders train, val and test, or else at random by ``seed``.
+    """Find the clouds under ``root``: split by its folders train, val and test, otherwise at random by ``seed``.
 
-    ``root`` may end in a pattern (``scans/*.laz``, ``scans/**/floor_?.ply``): then only the files that match are taken.
+    ``root`` may end in a pattern (``scans/*.laz``, ``scans/**/floor_?.ply``); then only matching files are used.
     """
     classes, ignored = read_class_file(class_file)
     files, others = find_clouds(root, class_file)
@@ -47,7 +47,7 @@ def find_own_files(
 
 
 def split_pattern(path: Path) -> tuple[Path, str]:
-    """The folder that a path with wildcards starts from, and its pattern; a path that exists is never a pattern."""
+    """Split a path with wildcards into its folder and its pattern; a path that exists is never a pattern."""
     parts = path.parts
     first = next((place for place, part in enumerate(parts) if set(part) & set("*?[")), None)
     if first is None or path.exists():
@@ -56,10 +56,9 @@ def split_pattern(path: Path) -> tuple[Path, str]:
 
 
 def draw_splits(count: int, seed: int, fractions: tuple[float, float, float] = FRACTIONS) -> list[str]:
-    """The split of each of ``count`` scenes: shares as near to ``fractions`` as whole scenes allow.
+    """Draw the split of each of ``count`` scenes, with shares as close to ``fractions`` as possible.
 
-    Scenes beyond the first go to val and test before train takes a second one, so that none of the three is empty
-    if it need not be.
+    Val and test get a scene each before train gets a second one, so that no split is empty unless it has to be.
     """
     held_out = [max(round(fraction * count), int(fraction > 0)) for fraction in fractions[1:]]
     val, test = held_out if sum(held_out) < count else (int(count > 1), int(count > 2))
@@ -71,7 +70,7 @@ def draw_splits(count: int, seed: int, fractions: tuple[float, float, float] = F
 def read_own_file(
     name: str, split: str, file: Path, root: Path, known: tuple[int, ...], skip_damaged: bool
 ) -> Iterator[Scene]:
-    """One labelled cloud; every label has to be a known value. A damaged file is lost as a whole."""
+    """Read one labelled cloud; every label must be a known value. A damaged file is lost as a whole."""
     from point2node.formats import read
 
     try:
@@ -92,17 +91,17 @@ def read_own_file(
             remedy="Add it to the classes, or to 'ignore'.",
         )
     placed = np.asarray(np.isfinite(cloud.xyz).all(axis=1))
-    lacking = len(cloud) - int(placed.sum())  # scanners note rays without a return so
+    lacking = len(cloud) - int(placed.sum())  # how scanners mark rays without a return
     notes = [f"{name}: {lacking} points without a position, left out"] if lacking else []
-    notes += [f"{name}: faces are no part of a store, left out"] if cloud.faces is not None else []
-    if cloud.unit not in (None, 1.0):  # as labelling does
-        notes.append(f"{name}: a unit is {cloud.unit:.6g} m, as the file says; the store has metres")
+    notes += [f"{name}: faces are not stored, left out"] if cloud.faces is not None else []
+    if cloud.unit not in (None, 1.0):  # the same as when labelling
+        notes.append(f"{name}: the file's unit is {cloud.unit:.6g} m; converted to metres")
         cloud = cloud.with_(xyz=cloud.xyz * cloud.unit, unit=1.0)
     yield Scene(name, split, cloud[placed] if lacking else cloud, notes=tuple(notes))
 
 
 def find_clouds(asked: Path, class_file: Path) -> tuple[list[Path], list[Path]]:
-    """Every readable file in a folder, or that a pattern matches, and the others that it matches."""
+    """List the readable files in a folder, or that match a pattern, and the other files."""
     from point2node.formats import READABLE
 
     root, pattern = split_pattern(asked)
@@ -127,6 +126,6 @@ def _folders_to(path: Path, root: Path) -> list[Path]:
 def _folder_split(file: Path, root: Path) -> str:
     split = file.relative_to(root).parts[0]
     if split not in SPLITS or len(file.relative_to(root).parts) < 2:
-        expected = "every cloud in one of the folders train, val and test, since there are some"
-        raise InputError(file, expected=expected, found="one beside them")
+        expected = "every cloud in train, val or test, since these folders exist"
+        raise InputError(file, expected=expected, found="one outside them")
     return split

@@ -1,4 +1,4 @@
-"""One function over many items in worker processes that end with the process that started them."""
+"""Mapping a function over many items in worker processes that end with their parent."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ Result = TypeVar("Result")
 def map_unordered(
     function: Callable[[Item], Result], items: Sequence[Item], workers: int | None = None
 ) -> Iterator[tuple[int, Result]]:
-    """The place of each item and its result, as they come; ``workers`` defaults to one for each core.
+    """Yield the index of each item and its result, in order of completion; ``workers`` defaults to one per core.
 
-    The first error ends it: what waits is cancelled, what runs is finished.
+    The first error ends it: waiting items are cancelled, running ones are finished.
     """
     count = min(workers or os.cpu_count() or 1, len(items))
     if count <= 1:
         yield from ((place, function(item)) for place, item in enumerate(items))
         return
-    spawn = multiprocessing.get_context("spawn")  # a fork would copy the locks of threads that it does not copy
+    spawn = multiprocessing.get_context("spawn")  # a fork would copy locks held by threads that it does not copy
     with ProcessPoolExecutor(count, mp_context=spawn, initializer=follow_parent) as pool:
         with leaving_main_alone(function, items):
             places = {pool.submit(function, item): place for place, item in enumerate(items)}
@@ -42,7 +42,7 @@ def map_unordered(
             raise InputError(
                 "worker process",
                 expected="enough memory for all workers",
-                found="one that the system ended",
+                found="one that was killed by the system",
                 remedy="Use a smaller --workers.",
             ) from error
         finally:
@@ -51,11 +51,11 @@ def map_unordered(
 
 @contextmanager
 def leaving_main_alone(*sent: object) -> Iterator[None]:
-    """Inside, processes are spawned without running the program's main file again.
+    """Spawn processes inside this context without running the program's main file again.
 
-    They would do so to find what is defined there. A script without ``if __name__ == "__main__":`` would then start
-    itself again in each of them, and wait for itself. What is ``sent`` to them comes from modules, as a rule; where it
-    is of the main file, that is run as usual.
+    They would run it to find what is defined there. A script without ``if __name__ == "__main__":`` would then start
+    itself again in each of them, and wait for itself. If anything ``sent`` to them is defined in the main file, it is
+    run as usual.
     """
     main = sys.modules["__main__"]
     names = ("__file__", "__spec__") if b"__main__" not in pickle.dumps(sent) else ()
@@ -70,7 +70,7 @@ def leaving_main_alone(*sent: object) -> Iterator[None]:
 
 
 def follow_parent() -> None:
-    """Leave Ctrl-C to the parent, and never outlive it: an orphan would go on writing beside the next run."""
+    """Leave Ctrl-C to the parent, and end with it: an orphan would keep writing alongside the next run."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
 

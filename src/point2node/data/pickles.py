@@ -1,7 +1,7 @@
-"""Pickles of numpy arrays and plain containers, read without running anything that they ask for.
+"""Safe reading of pickles of numpy arrays and plain containers: nothing in them is executed.
 
-A pickle is a program: it names functions and calls them. Here the few names that arrays need lead to stand-ins of our
-own, which only note what they are given; every other name is refused before anything is imported.
+A pickle is a program that names functions and calls them. Here the few names that arrays need resolve to stand-ins,
+which only record their arguments; any other name is rejected before anything is imported.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ NUMBERS = re.compile("b1|[iu][1248]|f[248]")  # the types an array may have, as 
 
 
 def load_pickles(path: Path, count: int) -> list[Any]:
-    """The first ``count`` objects of a file into which several were dumped one after the other."""
+    """Load the first ``count`` objects of a file into which several were dumped one after another."""
     from point2node.formats.libraries import damage_reported
 
     expected = "a pickle of plain containers and numpy arrays"
     with damage_reported(path, expected), path.open("rb") as file:
         try:
             return [_to_plain(_ArrayUnpickler(file).load(), {}) for _ in range(count)]
-        except pickle.UnpicklingError as error:  # what we refuse; damage may end in any other exception
+        except pickle.UnpicklingError as error:  # what we reject; damage can raise any other exception
             raise InputError(path, expected=expected, found=str(error)) from error
 
 
 class _Dtype:
-    """Notes what ``numpy.dtype`` would be called with."""
+    """Records the arguments of ``numpy.dtype``."""
 
     def __init__(self, code: str | bytes, *_: object) -> None:
         self.code = code.decode("ascii") if isinstance(code, bytes) else code
@@ -45,7 +45,7 @@ class _Dtype:
         self.order = order.decode("ascii") if isinstance(order, bytes) else order
 
     def to_numpy(self) -> np.dtype[Any]:
-        """The type itself, if it is one of plain numbers."""
+        """Return the type; raises UnpicklingError if it is not a plain number."""
         if not isinstance(self.code, str) or not NUMBERS.fullmatch(self.code):
             raise pickle.UnpicklingError(f"an array of {self.code!r}, not of numbers")
         found = np.dtype(self.code)
@@ -53,13 +53,13 @@ class _Dtype:
 
 
 class _Array:
-    """Notes what an array would be built from."""
+    """Records the state of an array."""
 
     def __setstate__(self, state: tuple[Any, ...]) -> None:
         _, self.shape, self.dtype, self.is_fortran, self.data = state
 
     def to_numpy(self) -> NDArray[Any]:
-        """The array itself."""
+        """Build the array."""
         if not isinstance(self.dtype, _Dtype):
             raise pickle.UnpicklingError("an array without a type")
         data = self.data.encode("latin-1") if isinstance(self.data, str) else self.data
@@ -70,7 +70,7 @@ class _Array:
 
 
 class _ArrayClass:
-    """Stands for ``numpy.ndarray`` itself, which is only ever passed along."""
+    """Stands in for ``numpy.ndarray``, which is only passed as an argument."""
 
 
 def _reconstruct(*_: object) -> _Array:
@@ -84,14 +84,14 @@ def _from_buffer(data: bytes, dtype: _Dtype, shape: tuple[int, ...], order: str)
 
 
 def _encode(text: str, encoding: str) -> bytes:
-    """What Python 3 uses for bytes in the old protocols."""
+    """Stand-in for ``codecs.encode``, which Python 3 uses for bytes in old protocols."""
     if encoding not in ("latin1", "latin-1"):
         raise pickle.UnpicklingError(f"the encoding {encoding!r}")
     return text.encode("latin-1")
 
 
 def _no_bytes() -> bytes:
-    """What Python 3 uses for empty bytes in the old protocols."""
+    """Stand-in for ``bytes``, which Python 3 uses for empty bytes in old protocols."""
     return b""
 
 
@@ -107,27 +107,27 @@ _STAND_INS: dict[tuple[str, str], Any] = {
 }
 
 
-PythonUnpickler: Any = pickle._Unpickler  # typeshed knows nothing of its methods
+PythonUnpickler: Any = pickle._Unpickler  # typeshed does not declare its methods
 
 
 class _ArrayUnpickler(PythonUnpickler):  # type: ignore[misc]
-    """Knows the stand-ins and nothing else.
+    """An unpickler that resolves only the stand-ins.
 
-    The unpickler written in Python, because the one in C believes a damaged memo number and takes memory for all the
-    numbers below it.
+    It extends the Python implementation, because the C one trusts a damaged memo index and allocates memory for all
+    indices below it.
     """
 
     def __init__(self, file: BinaryIO) -> None:
-        super().__init__(file, encoding="bytes")  # Python 2 kept the numbers of arrays in its strings
+        super().__init__(file, encoding="bytes")  # Python 2 stored the numbers of arrays in strings
 
     def find_class(self, module: str, name: str) -> Any:
-        """The stand-in for a name."""
+        """Return the stand-in for a name."""
         if (module, name) not in _STAND_INS:
             raise pickle.UnpicklingError(f"a call of {module}.{name}, which is refused")
         return _STAND_INS[module, name]
 
     def load_bytearray8(self) -> None:
-        """Bytes of a given length, read before memory is taken for them."""
+        """Read bytes of a given length without allocating memory for a damaged length."""
         length = int.from_bytes(self.read(8), "little")
         content = bytearray(self.read(min(length, sys.maxsize)))
         if len(content) < length:
@@ -138,7 +138,7 @@ class _ArrayUnpickler(PythonUnpickler):  # type: ignore[misc]
 
 
 def _to_plain(value: Any, done: dict[int, Any]) -> Any:
-    """The containers with arrays where the stand-ins are; what stands in several places is made once."""
+    """Replace the stand-ins in containers by arrays; shared objects are converted once."""
     if id(value) in done:
         return done[id(value)]
     if isinstance(value, _Array):

@@ -1,4 +1,4 @@
-"""From a data set as found to a prepared store: only what changed is read, in parallel."""
+"""Preparation of a store from a data set: only what changed is read, in parallel."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from point2node.data.store_writer import (
 
 @dataclass(frozen=True)
 class Prepared:
-    """What a run gave."""
+    """The result of a preparation."""
 
     manifest: Manifest
     read: int
-    """How many sources, or parts of them, were read; the others had not changed."""
+    """How many sources, or parts of sources, were read; the others had not changed."""
 
 
 def prepare(
@@ -46,16 +46,16 @@ def prepare(
     wait: bool = True,
     report: Report = unreported,
 ) -> Prepared:
-    """Bring ``store`` up to date with ``dataset``; if another process is at that, ``wait`` for it or refuse.
+    """Bring ``store`` up to date with ``dataset``; if another process is doing so, ``wait`` or raise InputError.
 
-    A run that is stopped, by an error or a kill, keeps what was finished; the next one resumes.
+    After an error or a kill, finished sources are kept and the next run resumes.
     """
-    _refuse_foreign_folder(store, dataset)
+    _check_folder(store, dataset)
     if not dataset.sources:
         left_out = f"none; {dataset.notes[0]}" if dataset.notes else "none"
         raise InputError(dataset.name, expected="scenes or shapes to prepare", found=left_out)
     with alone_in(store, wait=wait):
-        done, pending = _sort_out(dataset, store, skip_damaged)
+        done, pending = _find_pending(dataset, store, skip_damaged)
         total = len(done) + len(pending)
         for place, scenes in map_unordered(partial(_prepare_unit, store, skip_damaged), pending, workers):
             name = pending[place][0].name
@@ -68,14 +68,14 @@ def prepare(
                 write_journal(store, source, JournalEntry(fingerprint=fingerprint(source, dataset), scenes=joined))
                 done[source.name] = joined
         everything = [scene for source in dataset.sources for scene in done[source.name]]
-        _refuse_two_of_a_name(store, everything)
+        _check_unique_names(store, everything)
         return Prepared(write_manifest(store, dataset, everything), len(pending))
 
 
-def _sort_out(
+def _find_pending(
     dataset: Dataset, store: Path, skip_damaged: bool
 ) -> tuple[dict[str, tuple[SceneEntry, ...]], list[tuple[Source, str]]]:
-    """The scenes of what an earlier run has finished, by name, and what is to be read, with its fingerprint."""
+    """Return the scenes of sources that are already done, by name, and the sources to read, with their fingerprints."""
     done: dict[str, tuple[SceneEntry, ...]] = {}
     pending: list[tuple[Source, str]] = []
 
@@ -94,23 +94,23 @@ def _sort_out(
 
 
 def _prepare_unit(store: Path, skip_damaged: bool, marked: tuple[Source, str]) -> tuple[SceneEntry, ...]:
-    """Read one source or part, store its scenes and note that it is done. Runs in a worker."""
+    """Read one source or part, store its scenes and record it in the journal. Runs in a worker."""
     unit, mark = marked
     scenes = tuple(write_scene(store, scene) for scene in unit.read(skip_damaged))
     write_journal(store, unit, JournalEntry(fingerprint=mark, scenes=scenes))
     return scenes
 
 
-def _refuse_two_of_a_name(store: Path, scenes: list[SceneEntry]) -> None:
+def _check_unique_names(store: Path, scenes: list[SceneEntry]) -> None:
     repeated = [name for name, count in Counter(scene.name for scene in scenes).items() if count > 1]
     if repeated:
-        raise InputError(store, expected="a name of its own for every scene", found=f"{repeated[0]!r} more than once")
+        raise InputError(store, expected="a different name for every scene", found=f"{repeated[0]!r} more than once")
 
 
-def _refuse_foreign_folder(store: Path, dataset: Dataset) -> None:
-    """A store is swept after writing: never let that happen to a folder that holds anything else.
+def _check_folder(store: Path, dataset: Dataset) -> None:
+    """Raise InputError if the folder is not a store of this data set: leftovers in a store are deleted after writing.
 
-    What another version wrote, or a manifest that is damaged, is replaced like any other old state.
+    A store of another version, or one with a damaged manifest, is replaced like any other old state.
     """
     held = _held_dataset(store / MANIFEST)
     if held is not None:
@@ -126,7 +126,7 @@ def _refuse_foreign_folder(store: Path, dataset: Dataset) -> None:
 
 
 def _held_dataset(manifest: Path) -> str | None:
-    """Which data set a manifest is of, whatever version wrote it; None where that cannot be told."""
+    """Return the data set of a manifest of any version; None if it is unknown."""
     try:
         data = parse_json(manifest.read_bytes())
     except (OSError, ValueError):
@@ -136,7 +136,7 @@ def _held_dataset(manifest: Path) -> str | None:
 
 
 def join_parts(store: Path, source: Source, entries: list[SceneEntry]) -> Scene:
-    """One scene of all shapes in ``entries``, which are those of the parts of ``source`` in their order."""
+    """Join the shapes in ``entries``, which belong to the parts of ``source`` in order, to one scene."""
     lost = tuple(Damage(one.path, one.line, one.bytes) for entry in entries for one in entry.lost)
     notes = tuple(note for entry in entries for note in entry.notes)
     filled = [place for place, entry in enumerate(entries) if entry.points]

@@ -1,4 +1,4 @@
-"""A data set as it was downloaded, used as if it were prepared: it is prepared into a cache first."""
+"""Use of a downloaded data set as if it were prepared: it is prepared into a cache first."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from point2node.data.store import MANIFEST, Store, open_store
 
 
 def find_folder(root: Path) -> Dataset:
-    """Own clouds whose class list lies beside them."""
+    """Find the user's own clouds, with their class list in the same folder."""
     return find_own_files(root, root / "classes.yaml")
 
 
@@ -32,7 +32,7 @@ FINDERS: MappingProxyType[str, Callable[[Path], Dataset]] = MappingProxyType(
 
 
 def open_data(dataset: str, data: Path, report: Report = unreported) -> Store:
-    """The store in ``data``, or the one that the raw root ``data`` is prepared into; only what changed is read."""
+    """Open the store in ``data``, or prepare the raw root ``data`` into the cache; only what changed is read."""
     if (data / MANIFEST).is_file():
         return open_store(data)
     if not data.is_dir():
@@ -40,7 +40,7 @@ def open_data(dataset: str, data: Path, report: Report = unreported) -> Store:
             data,
             expected="a prepared store or the folder of a data set",
             found="nothing there",
-            remedy="Say with --data where it is.",
+            remedy="Give its folder with --data.",
         )
     if dataset not in FINDERS:
         raise InputError(data, expected="a prepared store", found="a folder without a manifest.json")
@@ -51,14 +51,14 @@ def open_data(dataset: str, data: Path, report: Report = unreported) -> Store:
 
 
 def open_generated_rooms(rooms: int, seed: int, report: Report = unreported) -> Store:
-    """Generated rooms, made on first use and kept in the cache."""
+    """Open the store of generated rooms, made on first use and kept in the cache."""
     store = cache_folder() / "stores" / f"rooms-{rooms}-seed{seed}"
     prepare(list_rooms(rooms, seed), store, report=report)
     return open_store(store)
 
 
 def cache_folder() -> Path:
-    """``$POINT2NODE_CACHE``, or the place that the operating system has for caches."""
+    """Return ``$POINT2NODE_CACHE``, or the operating system's folder for caches."""
     chosen = os.environ.get("POINT2NODE_CACHE")
     if chosen:
         return Path(chosen)

@@ -1,4 +1,4 @@
-"""Files at URLs (s3://, gs://, https:// and what else fsspec knows), with the methods of Path that scans need."""
+"""Files at URLs (s3://, gs://, https:// and others that fsspec supports), with the methods of Path that scans need."""
 
 from __future__ import annotations
 
@@ -14,26 +14,26 @@ Result = TypeVar("Result")
 
 WILD = frozenset("*?[")
 VERSIONS = ("ETag", "etag", "generation", "md5Hash", "LastModified", "last_modified", "mtime", "created")
-"""What file systems call that which changes with a file."""
+"""The names under which file systems report a file's version."""
 
 
 @dataclass(frozen=True)
 class RemoteState:
-    """What tells two versions of a remote file apart, under the names that ``Path.stat`` uses."""
+    """Identifies a version of a remote file, with the field names of ``Path.stat``."""
 
     st_size: int
     st_mtime_ns: int
-    """No time, but a number that changes with the file: stores have checksums, versions or times."""
+    """Not a time but a number that changes with the file: servers report checksums, versions or times."""
 
 
 @dataclass(frozen=True, order=True)
 class RemotePath:
-    """A file or folder at a URL. What cannot be had there is an OSError, as for a local file."""
+    """A file or folder at a URL. Failed access raises OSError, as for a local file."""
 
     url: str
 
     def __str__(self) -> str:
-        """The URL without passwords and signatures, fit for logs and summaries."""
+        """Return the URL without passwords and signatures, safe for logs and summaries."""
         host, slash, rest = str(self._path).partition("/")
         return f"{self._scheme}://{host.rpartition('@')[2]}{slash}{rest}"
 
@@ -52,42 +52,42 @@ class RemotePath:
 
     @property
     def suffix(self) -> str:
-        """With the dot."""
+        """The suffix, with the dot."""
         return self._path.suffix
 
     @property
     def parent(self) -> RemotePath:
-        """The folder that it is in."""
+        """The parent folder."""
         return self._moved(self._path.parent)
 
     def with_name(self, name: str) -> RemotePath:
-        """The file called ``name`` next to this one."""
+        """Return the file called ``name`` next to this one."""
         return self._moved(self._path.with_name(name))
 
     def with_suffix(self, suffix: str) -> RemotePath:
-        """The file with another suffix next to this one."""
+        """Return the file with another suffix next to this one."""
         return self._moved(self._path.with_suffix(suffix))
 
     def relative_to(self, folder: RemotePath) -> PurePosixPath:
-        """The path from a folder to here."""
+        """Return the path relative to a folder."""
         return self._path.relative_to(folder._path)
 
     def exists(self) -> bool:
-        """Whether something is there."""
+        """Return whether it exists."""
         return self._ask(lambda files, path: bool(files.exists(path)))
 
     def is_file(self) -> bool:
-        """Whether a file is there."""
+        """Return whether it is a file."""
         return self._ask(lambda files, path: bool(files.isfile(path)))
 
     def stat(self) -> RemoteState:
-        """Its size and version."""
-        told: dict[str, Any] = self._ask(lambda files, path: files.info(path))
-        version = repr([str(told.get(key)) for key in VERSIONS])
-        return RemoteState(int(told.get("size") or 0), int(hashlib.sha256(version.encode()).hexdigest()[:15], 16))
+        """Return its size and version."""
+        info: dict[str, Any] = self._ask(lambda files, path: files.info(path))
+        version = repr([str(info.get(key)) for key in VERSIONS])
+        return RemoteState(int(info.get("size") or 0), int(hashlib.sha256(version.encode()).hexdigest()[:15], 16))
 
     def read_text(self, encoding: str = "utf-8") -> str:
-        """Its content."""
+        """Read its content."""
         content: bytes = self._ask(lambda files, path: files.cat_file(path))
         return content.decode(encoding)
 
@@ -104,7 +104,7 @@ class RemotePath:
         self._ask(lambda files, path: files.put_file(str(source), _with_parent(files, path)))
 
     def find(self) -> tuple[RemotePath, list[RemotePath]]:
-        """The folder that this folder or pattern means, and the files in it that are meant."""
+        """Return the folder of this folder or pattern, and the files in it that match."""
         folder = self
         while WILD & set(folder._path.as_posix()):
             folder = folder.parent
@@ -115,25 +115,25 @@ class RemotePath:
         return folder, [folder / one for one in found]
 
     def _below(self, folder: RemotePath, files: Any, path: str) -> list[str]:
-        """The paths from the folder to the files that are meant; file systems begin a path in ways of their own."""
+        """Return the matching files relative to the folder; file systems prefix their paths in different ways."""
         found = files.find(path) if folder == self else [one for one in files.glob(path) if files.isfile(one)]
         start = len(files._strip_protocol(folder.url))
         return [one[start:].lstrip("/") for one in sorted(found)]
 
     def _ask(self, question: Callable[[Any, str], Result]) -> Result:
-        """What the file system of the URL answers; each raises errors of its own."""
+        """Call ``question`` with the URL's file system and path; any error it raises becomes an OSError."""
         try:
             from fsspec.core import url_to_fs
         except ModuleNotFoundError as error:
             raise self._missing("no fsspec") from error
         try:
             files, path = url_to_fs(self.url)
-        except ImportError as error:  # it says which package knows this kind of URL
+        except ImportError as error:  # its text names the package for this kind of URL
             raise self._missing(_one_line(error)) from error
         except ValueError as error:
             raise InputError(self, expected="a URL such as s3://bucket/scans", found=_one_line(error)) from error
         try:
-            files.invalidate_cache()  # other machines write there, too
+            files.invalidate_cache()  # other machines may write there too
             return question(files, path)
         except OSError:
             raise
@@ -150,7 +150,7 @@ class RemotePath:
 
     @property
     def _path(self) -> PurePosixPath:
-        """Host or bucket, and path; of web addresses without the query."""
+        """Host or bucket, and path; without the query of web addresses."""
         rest = self.url.partition("://")[2]
         return PurePosixPath(rest.partition("?")[0] if self._scheme in ("http", "https") else rest)
 
@@ -162,12 +162,12 @@ Place = Path | RemotePath
 
 
 def place_of(word: str) -> Place:
-    """What a person means: a URL or a local path."""
+    """Convert a word from the command line to a URL or a local path."""
     return RemotePath(word) if "://" in word else Path(word)
 
 
 def _with_parent(files: Any, path: str) -> str:
-    """The path, whose folder is made if it is not there."""
+    """Return the path after making its folder if needed."""
     files.makedirs(files._parent(path), exist_ok=True)
     return path
 

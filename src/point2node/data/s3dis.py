@@ -1,4 +1,4 @@
-"""S3DIS: which release is under a root, its rooms by area, and reading them in each of its three forms."""
+"""S3DIS: detecting the release, its rooms by area, and reading each of its three forms."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ TABLE = re.compile(r"(?P<area>Area_\d)_(?P<room>.+)\.npy")
 
 
 def find_s3dis(root: Path, repairs: Path | None = None) -> Dataset:
-    """The rooms under ``root``, which may hold the areas themselves or the one folder that does."""
+    """Find the rooms under ``root``, which holds the areas or a single folder that does."""
     if repairs is not None and not repairs.is_dir():
         raise InputError(repairs, expected="the folder that 'doctor --repair' wrote", found="none")
     base = find_base(existing_root(root))
@@ -62,13 +62,13 @@ def find_s3dis(root: Path, repairs: Path | None = None) -> Dataset:
 
 
 def find_rooms(base: Path) -> list[Path]:
-    """The room folders of all areas, empty ones included."""
+    """List the room folders of all areas, including empty ones."""
     areas = [folder for folder in visible_folders(base) if AREA.fullmatch(folder.name)]
     return [room for area in areas for room in visible_folders(area)]
 
 
 def find_base(root: Path) -> Path:
-    """The folder that holds the areas: ``root`` or the only one below it that does."""
+    """Return the folder that holds the areas: ``root`` or the only subfolder that does."""
     holders = [folder for folder in (root, *visible_folders(root)) if _holds_areas(folder)]
     if root in holders or len(holders) == 1:
         return holders[0]
@@ -89,7 +89,7 @@ def _holds_areas(folder: Path) -> bool:
 
 
 def _alignment(base: Path) -> str:
-    """Only the release that is not aligned comes with the angles that would align it."""
+    """Return whether the release is aligned: only the unaligned one includes the alignment angles."""
     return "not aligned" if any(base.glob("Area_*/*_alignmentAngle.txt")) else "aligned"
 
 
@@ -124,7 +124,7 @@ DOCTOR = "Run 'point2node doctor s3dis ROOT --repair DIR'."
 
 
 def object_class(file: Path) -> tuple[int, bool] | None:
-    """The label value of an object's file and whether its class is known; None if it is no object's file at all."""
+    """Return the label value of an object file and whether its class is known; None for any other file."""
     match = OBJECT_FILE.fullmatch(file.name)
     if not match:
         return None
@@ -136,7 +136,7 @@ def object_class(file: Path) -> tuple[int, bool] | None:
 def read_annotations(
     name: str, area: str, files: tuple[Path, ...], root: Path, repairs: Path | None, skip_damaged: bool
 ) -> Iterator[Scene]:
-    """A room of the raw release: one text file for each object."""
+    """Read a room of the raw release: one text file per object."""
     xyz, rgb, labels = [np.empty((0, 3))], [np.empty((0, 3), np.uint8)], [np.empty(0, np.int32)]
     lost: list[Damage] = []
     notes: list[str] = []
@@ -162,7 +162,7 @@ def read_annotations(
 
 
 def damage_error(damages: tuple[Damage, ...]) -> InputError:
-    """The error for the first of some damaged lines."""
+    """Make the error for the first of several damaged lines."""
     first = damages[0]
     further = f" ({len(damages) - 1} more such lines in this file)" if len(damages) > 1 else ""
     where = f"{first.path}, line {first.line}"
@@ -170,11 +170,13 @@ def damage_error(damages: tuple[Damage, ...]) -> InputError:
 
 
 def read_table(name: str, area: str, file: Path, root: Path, skip_damaged: bool) -> Iterator[Scene]:
-    """A room as one N×7 array: x y z r g b label. A damaged one is lost as a whole."""
-    yield scene_or_loss(name, area, file, root, partial(_read_sound_table, name, area, file), skip_damaged=skip_damaged)
+    """Read a room stored as one N×7 array: x y z r g b label. A damaged one is lost as a whole."""
+    yield scene_or_loss(
+        name, area, file, root, partial(_read_undamaged_table, name, area, file), skip_damaged=skip_damaged
+    )
 
 
-def _read_sound_table(name: str, area: str, file: Path) -> Scene:
+def _read_undamaged_table(name: str, area: str, file: Path) -> Scene:
     table = load_numbers(file)
     if table.ndim != 2 or table.shape[1] != 7:
         raise InputError(file, expected="an array of shape (N, 7): x y z r g b label", found=f"shape {table.shape}")
@@ -182,20 +184,20 @@ def _read_sound_table(name: str, area: str, file: Path) -> Scene:
 
 
 def read_folder(name: str, area: str, folder: Path, root: Path, skip_damaged: bool) -> Iterator[Scene]:
-    """A room as Pointcept keeps it: coord.npy, color.npy, segment.npy, perhaps normal.npy. Lost as a whole, too."""
-    read = partial(_read_sound_folder, name, area, folder)
+    """Read a room as stored by Pointcept: coord.npy, color.npy, segment.npy, maybe normal.npy. Also lost as a whole."""
+    read = partial(_read_undamaged_folder, name, area, folder)
     yield scene_or_loss(name, area, folder, root, read, skip_damaged=skip_damaged)
 
 
-def _read_sound_folder(name: str, area: str, folder: Path) -> Scene:
+def _read_undamaged_folder(name: str, area: str, folder: Path) -> Scene:
     xyz, rgb, labels = (load_numbers(folder / f"{part}.npy") for part in ("coord", "color", "segment"))
     normals = load_numbers(folder / "normal.npy") if (folder / "normal.npy").is_file() else None
     return Scene(name, area, _labelled_cloud(folder, xyz, rgb, labels.reshape(-1), normals))
 
 
 def load_numbers(path: Path) -> NDArray[Any]:
-    """A .npy file that holds numbers; pickled objects in it are refused, never run."""
-    from point2node.formats.arrays import load_array  # with numba, which listing a data set does not need
+    """Load a .npy file of numbers; pickled objects are rejected, never executed."""
+    from point2node.formats.arrays import load_array  # imports numba, which is not needed to list a data set
 
     if not path.is_file():
         raise InputError(path, expected="a .npy file", found="none")

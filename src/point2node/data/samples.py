@@ -1,4 +1,4 @@
-"""What training draws from a store: blocks of rooms, or shapes; or from several stores at once."""
+"""Training samples from a store: blocks of rooms, or shapes; or from several stores at once."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from point2node.kernels.threads import kernels_bear_threads
 
 NO_AUGMENTATION = Augmentation()
 LARGEST_PART = 0.5
-"""Of a shape, at most this share is replaced by another's."""
-LOOKED_AT, HELD = 512, 0.02
-"""A block holds a class if of this many of its points at least this share is of the class."""
+"""The largest share of a shape that is replaced by another's."""
+CHECKED_POINTS, LEAST_SHARE = 512, 0.02
+"""A block counts as containing a class if at least this share of this many of its points has the class."""
 
 
 class RoomBlocks(Samples):
@@ -40,12 +40,12 @@ class RoomBlocks(Samples):
         scenes: the names of the scenes to draw from.
         points: N, the size of a sample.
         features: the input of the network next to xyz, in this order.
-        augmentation: what happens to each sample.
-        rules: how rooms are cut; both the "zero" and the "half" blocks are drawn from.
-        frame: whether a sample's x and y are counted from the middle of its room or of its block.
-        balance: the share of the samples that are drawn by class: a class at random, then a block that holds it.
-        mix: the probability that quarters of a sample are those of another one, as if rooms had been cut and joined.
-        cache: where cut blocks and estimated normals are kept; next to the store's scenes if not given.
+        augmentation: the random changes to each sample.
+        rules: how rooms are cut; samples are drawn from both the "zero" and the "half" blocks.
+        frame: the origin of a sample's x and y: the middle of its room or of its block.
+        balance: the share of the samples that are drawn by class: a random class, then a block that contains it.
+        mix: the probability of replacing quarters of a sample by those of another one.
+        cache: folder for cut blocks and estimated normals; by default next to the store's scenes.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class RoomBlocks(Samples):
         self._store, self._scenes, self._points, self._features = store, scenes, points, features
         self._augmentation, self._frame, self._balance, self._mix = augmentation, FRAMES[frame], balance, mix
         self.card = _card(store, points, features, rules, frame)
-        """What labelling scans has to know of these samples: ``model.save_pretrained(..., trained_on=blocks.card)``."""
+        """What labelling needs to know about these samples: ``model.save_pretrained(..., trained_on=blocks.card)``."""
         folder = store.block_cache if cache is None else cache
         offsets = (0.0, rules.side / 2)
 
@@ -84,13 +84,13 @@ class RoomBlocks(Samples):
         self._holding = self._blocks_by_class() if balance else []
 
     def __reduce__(self) -> tuple[object, ...]:
-        return RoomBlocks, self._arguments  # a worker maps the files itself: pickled, memory maps are copies
+        return RoomBlocks, self._arguments  # workers map the files themselves: memory maps are pickled as copies
 
     def __len__(self) -> int:
         return int(self._ends[-1])
 
     def draw(self, number: int, random: np.random.Generator) -> Sample:
-        """Random points of block ``number``, counted through all scenes, or of what balance and mixing make of it."""
+        """Draw random points of block ``number``, over all scenes; balancing and mixing may use other blocks."""
         sample = self._draw_block(self._rebalanced(number, random), random)
         if not self._mix or random.random() >= self._mix:
             return sample
@@ -98,7 +98,7 @@ class RoomBlocks(Samples):
         return mix_quarters(sample, self._draw_block(other, random), random)
 
     def _rebalanced(self, number: int, random: np.random.Generator) -> int:
-        """The number of a block, or that of one drawn by class."""
+        """Return ``number``, or that of a block drawn by class."""
         if not self._balance or random.random() >= self._balance:
             return number
         return int(random.choice(self._holding[random.integers(len(self._holding))]))
@@ -106,8 +106,8 @@ class RoomBlocks(Samples):
     def _draw_block(self, number: int, random: np.random.Generator) -> Sample:
         scene, block = self._block(number)
         arrays = self._store.arrays(self._scenes[scene])
-        there = block[self._augmentation.scanned(arrays["xyz"][block], random)]
-        chosen = self._augmentation.thin(training_group(there, self._points, random), random)
+        scanned = block[self._augmentation.scanned(arrays["xyz"][block], random)]
+        chosen = self._augmentation.thin(training_group(scanned, self._points, random), random)
         matrix = self._augmentation.draw(random)
         xyz = transform_points(self._frame(arrays["xyz"][chosen].astype(np.float32)), matrix)
         xyz = self._augmentation.shake(self._augmentation.bend(xyz, random), random)
@@ -122,29 +122,29 @@ class RoomBlocks(Samples):
         )
 
     def _block(self, number: int) -> tuple[int, NDArray[np.int64]]:
-        """The scene of a block and the block's points, which are in random order."""
+        """Return the scene of a block and the block's points, in random order."""
         scene = int(np.searchsorted(self._ends, number, side="right"))
         blocks = self._blocks[scene]
         return scene, blocks[number - int(self._ends[scene]) + len(blocks)]
 
     def _blocks_by_class(self) -> list[NDArray[np.int64]]:
-        """For each class that some block holds: the numbers of these blocks, as far as a few points of each tell."""
+        """For each class that occurs: the numbers of the blocks that contain it, judged from a few points of each."""
         shares = np.zeros((len(self), len(self._store.classes)))
         labels: dict[int, NDArray[Any]] = {}
         for number in range(len(self)):
             scene, block = self._block(number)
             if scene not in labels:
                 labels = {scene: np.asarray(self._store.arrays(self._scenes[scene])["labels"])}
-            seen = self._store.number_labels(labels[scene][block[:LOOKED_AT]])
+            seen = self._store.number_labels(labels[scene][block[:CHECKED_POINTS]])
             shares[number] = np.bincount(seen[seen >= 0], minlength=shares.shape[1]) / len(seen)
-        holding = [np.flatnonzero(share >= HELD) for share in shares.T]
+        holding = [np.flatnonzero(share >= LEAST_SHARE) for share in shares.T]
         return [numbers for numbers in holding if len(numbers)] or [np.arange(len(self))]
 
 
 def mix_quarters(first: Sample, second: Sample, random: np.random.Generator) -> Sample:
-    """A sample of as many points whose four quarters, around a random vertical line, are each of one of two samples.
+    """Combine two samples into one of the same size: each quarter around a random vertical line comes from one of them.
 
-    Both are cut at the same place and nothing is moved, so that floors, walls and things of two rooms meet.
+    Both are cut at the same place and nothing is moved, so that floors, walls and objects of two rooms meet.
     """
     low, high = first.xyz[:, :2].min(axis=0), first.xyz[:, :2].max(axis=0)
     middle = random.uniform(low + (high - low) / 4, high - (high - low) / 4)
@@ -168,8 +168,8 @@ def mix_quarters(first: Sample, second: Sample, random: np.random.Generator) -> 
 class ShapeClouds(Samples):
     """Shapes of one split of a classification store: a sample is ``points`` random points of one shape, z up.
 
-    Shapes are stored as they were released; the store says which of their axes points up. ``numbers`` chooses some of
-    the split's shapes; all of them if not given. ``mix`` is the probability that a part of a sample is that of another.
+    Shapes are stored as released; the store says which axis points up. ``numbers`` selects some of the split's shapes;
+    by default all. ``mix`` is the probability of replacing a part of a sample by one of another.
     """
 
     def __init__(
@@ -206,9 +206,9 @@ class ShapeClouds(Samples):
         return len(self.numbers)
 
     def draw(self, number: int, random: np.random.Generator) -> Sample:
-        """Random points of the ``number``-th of the shapes, in random order.
+        """Draw random points of shape ``number``, in random order.
 
-        Where shapes are mixed, the labels of all are shares (classes,).
+        If shapes are mixed, all labels are shares (classes,).
         """
         sample = self._draw_one(number, random)
         if not self._mix:
@@ -225,7 +225,7 @@ class ShapeClouds(Samples):
         return replace(sample, labels=shares)
 
     def _shares(self, sample: Sample) -> NDArray[np.float32]:
-        """1 for the class of a shape, 0 for the others; all 0 where it has none."""
+        """Return 1 for the class of a shape, 0 for the others (classes,); all 0 if it has none."""
         return (np.arange(self._classes) == sample.labels).astype(np.float32)
 
     def _draw_one(self, number: int, random: np.random.Generator) -> Sample:
@@ -247,15 +247,15 @@ class Portion:
 
     source: SampleSource
     share: float
-    """Of all samples; the shares of all portions sum to 1."""
+    """The share of all samples; the shares of all portions sum to 1."""
     weight: float = 1.0
     """Factor on the loss of its samples."""
 
 
 class MixedSources(Samples):
-    """Several sources at once: of an epoch's samples each gives its share, so that batches hold some of each.
+    """Several sources at once: each provides its share of an epoch's samples, so that batches contain some of each.
 
-    An epoch is as long as the source that needs most samples to be drawn whole; samples of the others come again.
+    An epoch is long enough to draw every source completely; samples of the other sources are repeated.
     """
 
     def __init__(self, portions: Sequence[Portion]) -> None:
@@ -268,7 +268,7 @@ class MixedSources(Samples):
         return int(self._ends[-1])
 
     def draw(self, number: int, random: np.random.Generator) -> Sample:
-        """A sample of the source in whose part of the epoch ``number`` lies."""
+        """Draw sample ``number`` of the epoch from the source that it belongs to."""
         place = int(np.searchsorted(self._ends, number, side="right"))
         portion = self._portions[place]
         within = number - (int(self._ends[place - 1]) if place else 0)
@@ -277,7 +277,7 @@ class MixedSources(Samples):
 
 
 def _card(store: Store, points: int, features: tuple[Feature, ...], rules: BlockRules, frame: Frame) -> dict[str, Any]:
-    """The part of the card of weights that the samples decide; scans are labelled by one vote."""
+    """Make the part of a weights card that depends on the samples; scans are labelled with one vote."""
     manifest = store.manifest
     return {
         "task": manifest.task,
@@ -297,7 +297,7 @@ def _card(store: Store, points: int, features: tuple[Feature, ...], rules: Block
 
 
 def check_arrays(where: str, available: tuple[str, ...], wanted: tuple[str, ...]) -> None:
-    """Refuse data that lacks something."""
+    """Raise InputError if any of ``wanted`` is missing."""
     missing = [name for name in wanted if name not in available]
     if missing:
         raise InputError(where, expected=" and ".join(missing), found="only " + ", ".join(available))

@@ -1,4 +1,4 @@
-"""ScanNet: which release is under a root, its scenes and its split, and the labels of all forms in one class list."""
+"""ScanNet: detecting the release, its scenes and splits, and reading labels of every form into one class list."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ SCENE = re.compile(r"scene\d{4}_\d{2}")
 MESH, LABELS, SEGMENTS = "_vh_clean_2.ply", "_vh_clean_2.labels.ply", "_vh_clean_2.0.010000.segs.json"
 AGGREGATION = ".aggregation.json"
 PICKLES = {"train": "scannet_train.pickle", "test": "scannet_test.pickle"}
-# The 1201 and 312 scenes, by release. The second calls the 312 "val", and its own "test" has no public labels; the
-# first divides the 1201 once more.
+# The 1201 and 312 scenes, by release. The second release calls the 312 "val", and its "test" has no public labels; the
+# first release splits the 1201 again.
 SPLIT_FILES = (
     {"scannetv2_train.txt": "train", "scannetv2_val.txt": "test"},
     {"scannetv1_train.txt": "train", "scannetv1_val.txt": "train", "scannetv1_test.txt": "test"},
@@ -46,7 +46,7 @@ SPLIT_FILES = (
 
 
 def find_scannet(root: Path) -> Dataset:
-    """The scenes under ``root``: the two pickles of PointNet++, or scene folders at any of three depths."""
+    """Find the scenes under ``root``: the two pickles of PointNet++, or scene folders at any of three depths."""
     present = {split: root / name for split, name in PICKLES.items() if (existing_root(root) / name).is_file()}
     if present:
         sources = [
@@ -78,7 +78,7 @@ def find_scannet(root: Path) -> Dataset:
 
 
 def find_scene_folders(root: Path) -> list[Path]:
-    """The scene folders in ``root``, in its folders (``scans``), or in theirs (``scannet/scans``), by name."""
+    """List the scene folders in ``root``, its subfolders (``scans``) or theirs (``scannet/scans``), sorted by name."""
     levels = [root, *visible_folders(root)]
     levels += [folder for child in levels[1:] if not SCENE.fullmatch(child.name) for folder in visible_folders(child)]
     found = [child for level in levels for child in visible_folders(level) if SCENE.fullmatch(child.name)]
@@ -86,7 +86,7 @@ def find_scene_folders(root: Path) -> list[Path]:
 
 
 def label_files(folder: Path, label_map: Path | None) -> tuple[Path, ...] | None:
-    """The mesh and what its labels come from, or None if anything is missing."""
+    """Return the mesh and the files of its labels, or None if any is missing."""
     mesh, labels = folder / (folder.name + MESH), folder / (folder.name + LABELS)
     segments, aggregation = folder / (folder.name + SEGMENTS), folder / (folder.name + AGGREGATION)
     if mesh.is_file() and labels.is_file():
@@ -97,8 +97,8 @@ def label_files(folder: Path, label_map: Path | None) -> tuple[Path, ...] | None
 
 
 def read_splits(root: Path) -> dict[str, str]:
-    """The split of each scene, by the split files in ``root`` or one of its folders; nothing if there are none."""
-    for folder, release in product(_beside_scans(root), SPLIT_FILES):
+    """Read the split of each scene from the split files in ``root`` or one of its folders; empty if there are none."""
+    for folder, release in product(_list_folders(root), SPLIT_FILES):
         splits: dict[str, str] = {}
         for file, split in ((folder / name, split) for name, split in release.items()):
             if file.is_file():
@@ -108,19 +108,19 @@ def read_splits(root: Path) -> dict[str, str]:
     return {}
 
 
-def _beside_scans(root: Path) -> list[Path]:
-    """Where lists lie that belong to the whole data set: in ``root``, or in a folder of it (``scannet``)."""
+def _list_folders(root: Path) -> list[Path]:
+    """Return the folders that can hold lists for the whole data set: ``root`` and its subfolders (``scannet``)."""
     return [root, *(folder for folder in visible_folders(root) if not SCENE.fullmatch(folder.name))]
 
 
 def read_scene(name: str, split: str, files: tuple[Path, ...], root: Path, skip_damaged: bool) -> Iterator[Scene]:
-    """One raw scene; a damaged one is lost as a whole."""
-    read = partial(_read_sound_scene, name, split, files)
+    """Read one raw scene; a damaged one is lost as a whole."""
+    read = partial(_read_undamaged, name, split, files)
     yield scene_or_loss(name, split, files[0].parent, root, read, skip_damaged=skip_damaged)
 
 
-def _read_sound_scene(name: str, split: str, files: tuple[Path, ...]) -> Scene:
-    """The points of the mesh, labelled by its second mesh or by its segments."""
+def _read_undamaged(name: str, split: str, files: tuple[Path, ...]) -> Scene:
+    """Read the points of the mesh with labels from the second mesh or from the segments."""
     from point2node.formats import read
 
     mesh = read(files[0])
@@ -133,14 +133,14 @@ def _read_sound_scene(name: str, split: str, files: tuple[Path, ...]) -> Scene:
     else:
         labels, unknown = from_segments(files[1], files[2], read_label_map(files[3]))
         notes = tuple(f"{files[2].name}: unknown class {one!r}, counted as unannotated" for one in unknown)
-    _refuse_infinite(files[0], mesh.xyz)
+    _check_finite(files[0], mesh.xyz)
     if len(labels) != len(mesh):
         raise InputError(files[1], expected=f"a label for each of the {len(mesh)} vertices", found=f"{len(labels)}")
     return Scene(name, split, PointCloud(mesh.xyz, rgb=mesh.rgb, labels=labels), notes=notes)
 
 
 def read_pickle(split: str, file: Path, root: Path, skip_damaged: bool) -> Iterator[Scene]:
-    """All scenes of one pickle, which has no names for them; a damaged scene, or pickle, is lost as a whole."""
+    """Read all scenes of one pickle, which does not name them; a damaged scene, or pickle, is lost as a whole."""
     try:
         clouds, labels = load_pickles(file, 2)
         if not isinstance(clouds, list) or not isinstance(labels, list) or len(clouds) != len(labels):
@@ -162,25 +162,25 @@ def _pickled_scene(name: str, split: str, where: str, xyz: Any, of_points: Any) 
         raise InputError(where, expected="coordinates of shape (N, 3)", found=f"{getattr(xyz, 'shape', type(xyz))}")
     if not isinstance(of_points, np.ndarray) or of_points.size != len(xyz):
         raise InputError(where, expected=f"{len(xyz)} labels", found=f"{getattr(of_points, 'size', type(of_points))}")
-    _refuse_infinite(where, xyz)
+    _check_finite(where, xyz)
     check_labels(where, of_points, SCANNET)
     return Scene(name, split, PointCloud(xyz[:, :3], labels=of_points.reshape(-1)))
 
 
-def _refuse_infinite(where: str | Path, xyz: Array) -> None:
+def _check_finite(where: str | Path, xyz: Array) -> None:
     strange = int((~np.isfinite(xyz)).sum())
     if strange:
         raise InputError(where, expected="finite coordinates", found=f"{strange} that are not")
 
 
 def _find_label_map(root: Path) -> Path | None:
-    files = (file for folder in reversed(_beside_scans(root)) for file in visible_files(folder))
+    files = (file for folder in reversed(_list_folders(root)) for file in visible_files(folder))
     candidates = [file for file in files if file.name.endswith("labels.combined.tsv")]
     return candidates[-1] if candidates else None
 
 
 UNANNOTATED = 0
-VALUES = {one.name: one.value for one in SCANNET} | {"refridgerator": 17}  # so spelt in the label map
+VALUES = {one.name: one.value for one in SCANNET} | {"refridgerator": 17}  # spelt this way in the label map
 NYU40_NAMES = {
     1: "wall", 2: "floor", 3: "cabinet", 4: "bed", 5: "chair", 6: "sofa", 7: "table", 8: "door", 9: "window",
     10: "bookshelf", 11: "picture", 12: "counter", 14: "desk", 16: "curtain", 24: "refrigerator",
@@ -190,7 +190,7 @@ NYU40_CLASSES = 40
 
 
 def from_nyu40(path: Path, numbers: NDArray[Any]) -> NDArray[np.int32]:
-    """Class values for NYU-40 numbers; those outside the twenty classes count as unannotated."""
+    """Map NYU-40 numbers to class values; those outside the twenty classes count as unannotated."""
     if len(numbers) and (numbers.min() < 0 or numbers.max() > NYU40_CLASSES):
         found = f"{numbers.min()} to {numbers.max()}"
         raise InputError(path, expected=f"NYU-40 labels from 0 to {NYU40_CLASSES}", found=found)
@@ -201,7 +201,7 @@ def from_nyu40(path: Path, numbers: NDArray[Any]) -> NDArray[np.int32]:
 
 
 def read_label_map(path: Path) -> dict[str, int]:
-    """The class value of every raw category, from the TSV that comes with the data."""
+    """Read the class value of every raw category from the TSV file of the data set."""
     rows = list(csv.DictReader(StringIO(read_text(path), newline=""), delimiter="\t", quoting=csv.QUOTE_NONE))
     columns = set(rows[0]) if rows else set()
     key = "raw_category" if "raw_category" in columns else "category"  # the first release has no raw_category
@@ -214,7 +214,7 @@ def read_label_map(path: Path) -> dict[str, int]:
 def from_segments(
     segments: Path, aggregation: Path, label_map: dict[str, int]
 ) -> tuple[NDArray[np.int32], tuple[str, ...]]:
-    """Class values of all vertices, and the raw categories that the label map does not know."""
+    """Return the class values of all vertices, and the raw categories that are missing from the label map."""
     try:
         of_vertex = np.asarray(_read_list(segments, "segIndices"), np.int64).reshape(-1)
     except (ValueError, TypeError, OverflowError) as error:

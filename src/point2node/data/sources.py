@@ -1,4 +1,4 @@
-"""What every data set offers to be prepared: sources, the scenes they give, and what was lost on the way."""
+"""What every data set provides for preparation: sources, the scenes read from them, and what was lost."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from point2node.data.remote import Place
 
 @dataclass(frozen=True)
 class Damage:
-    """One line that cannot be read, or (without a line number) one whole file."""
+    """A line that cannot be read, or (without a line number) a whole file."""
 
     path: str
     """Relative to the data set's root, with forward slashes."""
     line: int | None
     bytes: str
-    """What was found, with control and non-ASCII bytes escaped."""
+    """The content, with control and non-ASCII bytes escaped."""
 
     def __str__(self) -> str:
         place = self.path if self.line is None else f"{self.path}, line {self.line}"
@@ -33,7 +33,7 @@ class Damage:
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """Clouds of one and the same size, one label each: a split of a classification data set."""
+    """Clouds of the same size with one label each: a split of a classification data set."""
 
     xyz: NDArray[np.float32]
     """(shapes, points, 3)."""
@@ -49,13 +49,13 @@ class Shapes:
 
 
 def no_shapes() -> Shapes:
-    """What is left of a split of which everything was lost."""
+    """Make an empty set of shapes."""
     return Shapes(np.empty((0, 0, 3), np.float32), np.empty(0, np.int32), np.empty(0, np.str_))
 
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """A scene as read: its points, and what was lost or decided while reading them."""
+    """A scene as read: its points, what was lost, and notes on decisions made while reading."""
 
     name: str
     split: str
@@ -68,8 +68,8 @@ class Scene:
 class Source:
     """Files that are read together, and the function that reads them.
 
-    ``read(skip_damaged)`` gives one scene, or several where one file holds them all. It is a module-level function or
-    a partial of one: it travels to spawned workers.
+    ``read(skip_damaged)`` yields one scene, or several if one file holds them all. It must be a module-level function
+    or a partial of one, because it is pickled for spawned workers.
     """
 
     name: str
@@ -77,20 +77,20 @@ class Source:
     files: tuple[Path, ...]
     read: Callable[[bool], Iterable[Scene]]
     parts: tuple[Source, ...] = ()
-    """Where the scene is one of many shapes: some of them each, in order, which together give the same scene."""
+    """If the scene consists of many shapes: sources of a few shapes each, which in order give the same scene."""
 
     def units(self) -> tuple[Source, ...]:
-        """What workers read: the parts, or the source itself."""
+        """Return what workers read: the parts, or the source itself."""
         return self.parts or (self,)
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A data set found under some root."""
+    """A data set found under a root folder."""
 
     name: str
     release: str
-    """Which of the forms in circulation it is, in words."""
+    """A description of which published form it is."""
     classes: tuple[SemanticClass, ...]
     sources: tuple[Source, ...]
     task: str = "segmentation"
@@ -102,27 +102,27 @@ class Dataset:
 
 
 def relative_name(path: Path, root: Path) -> str:
-    """``path`` as findings and manifests name it: from the root, with forward slashes on every system."""
+    """Return ``path`` relative to the root with forward slashes, as in findings and manifests."""
     return path.relative_to(root).as_posix()
 
 
 def is_hidden(path: Place) -> bool:
-    """Whether the system put the file there (``.DS_Store``, ``._name``, ``Thumbs.db``): such files are no data."""
+    """Return whether the operating system made the file (``.DS_Store``, ``._name``, ``Thumbs.db``)."""
     return path.name.startswith(".") or path.name in ("Thumbs.db", "desktop.ini", "__MACOSX")
 
 
 def visible_files(folder: Path) -> list[Path]:
-    """The files of ``folder`` that somebody meant to put there, in the order of their names."""
+    """List the files of ``folder`` that are not hidden, sorted by name."""
     return sorted(path for path in folder.iterdir() if path.is_file() and not is_hidden(path))
 
 
 def visible_folders(folder: Path) -> list[Path]:
-    """The folders in ``folder`` that somebody meant to put there, in the order of their names."""
+    """List the subfolders of ``folder`` that are not hidden, sorted by name."""
     return sorted(path for path in folder.iterdir() if path.is_dir() and not is_hidden(path))
 
 
 def existing_root(root: Path) -> Path:
-    """``root``, if it is a folder."""
+    """Return ``root``; raises InputError if it is not a folder."""
     if not root.is_dir():
         found = "a file" if root.exists() else "nothing"
         raise InputError(root, expected="the folder of the data set", found=found)
@@ -130,7 +130,7 @@ def existing_root(root: Path) -> Path:
 
 
 def read_text(path: Path) -> str:
-    """A small text that comes with a data set, such as a list of names."""
+    """Read a small text file of a data set, such as a list of names."""
     try:
         return path.read_text(encoding="utf-8-sig")
     except OSError as error:
@@ -143,7 +143,7 @@ def read_text(path: Path) -> str:
 
 
 def lost_file(path: Path, root: Path, error: InputError) -> Damage:
-    """The loss of ``path``, or of the file below it that the error names; where inside the file stands before why."""
+    """Record the loss of ``path``, or of the file below it that the error names, with the place in the file."""
     below, _, inside = error.where.removeprefix(str(path)).partition(", ")
     file = Path(f"{path}{below}") if error.where.startswith(str(path)) else path
     place = f"{inside}: " if inside else ""
@@ -151,14 +151,14 @@ def lost_file(path: Path, root: Path, error: InputError) -> Damage:
 
 
 def lost_scene(name: str, split: str, path: Path, root: Path, error: InputError) -> Scene:
-    """What is left of a scene that cannot be read: no points, and why."""
+    """Make the entry of a scene that cannot be read: no points, and the reason."""
     return Scene(name, split, PointCloud(np.empty((0, 3))), lost=(lost_file(path, root, error),))
 
 
 def scene_or_loss(
     name: str, split: str, path: Path, root: Path, read: Callable[[], Scene], *, skip_damaged: bool
 ) -> Scene:
-    """What ``read`` gives; an error if it fails, or where ``skip_damaged`` holds, the lost scene."""
+    """Return what ``read`` returns; if it fails, raise its error or, with ``skip_damaged``, return the lost scene."""
     try:
         return read()
     except InputError as error:
@@ -168,7 +168,7 @@ def scene_or_loss(
 
 
 def check_labels(path: str | Path, labels: NDArray[Any], classes: tuple[SemanticClass, ...]) -> None:
-    """Refuse label values that stand for no class."""
+    """Raise InputError for label values of no class."""
     values = [one.value for one in classes]
     strange = np.setdiff1d(labels, values)
     if len(strange):

@@ -24,13 +24,13 @@ REMEDY = "Run the 'point2node prepare' command that made the store again."
 
 @dataclass(frozen=True)
 class Store:
-    """A prepared data set. Opening it reads the manifest only; arrays are mapped when a scene is loaded."""
+    """A prepared data set. Opening it reads only the manifest; arrays are mapped when a scene is loaded."""
 
     path: Path
     manifest: Manifest
 
     def __reduce__(self) -> tuple[object, ...]:
-        return open_store, (self.path,)  # a worker reads the manifest itself
+        return open_store, (self.path,)  # workers read the manifest themselves
 
     @property
     def classes(self) -> tuple[SemanticClass, ...]:
@@ -39,15 +39,15 @@ class Store:
 
     @property
     def checksum(self) -> str:
-        """The SHA-256 of the manifest, which holds that of every scene: two stores with the same one are the same, by
-        whichever version of the software they were made.
+        """The SHA-256 of the manifest, which includes that of every scene. Stores with the same one are equal, even
+        if different versions of the software made them.
         """
         anonymous = self.manifest.model_copy(update={"software": ""})
         return hashlib.sha256(dump_json(anonymous).encode()).hexdigest()
 
     @property
     def block_cache(self) -> Path:
-        """Where cut blocks and estimated normals of the scenes are kept."""
+        """The folder for cut blocks and estimated normals of the scenes."""
         return self.path / "blocks"
 
     @property
@@ -56,7 +56,7 @@ class Store:
         return tuple(self.manifest.splits)
 
     def scenes(self, split: str | None = None) -> tuple[str, ...]:
-        """The names of all scenes, or of those of one split."""
+        """Return the names of all scenes, or of those of one split."""
         if split is None:
             return tuple(entry.name for entry in self.manifest.scenes)
         if split not in self.manifest.splits:
@@ -64,31 +64,31 @@ class Store:
         return self.manifest.splits[split]
 
     def entry(self, name: str) -> SceneEntry:
-        """What the manifest says of one scene."""
+        """Return the manifest's entry of one scene."""
         for entry in self.manifest.scenes:
             if entry.name == name:
                 return entry
         raise unknown_choice(f"{self.path}, scene", name, self.scenes())
 
     def arrays(self, name: str) -> dict[str, Any]:
-        """One scene's arrays as memory maps; its coordinates are local: in the frame of the room."""
-        self._refuse_unless("segmentation")
+        """Return one scene's arrays as memory maps; coordinates are local, in the frame of the room."""
+        self._check_task("segmentation")
         return self._map(self.entry(name))
 
     def load(self, name: str) -> PointCloud:
-        """One scene with absolute coordinates; colours, normals and fields are read when they are looked at."""
+        """Load one scene with absolute coordinates; colours, normals and fields are read when they are accessed."""
         entry, arrays = self.entry(name), self.arrays(name)
         fields = {array.removeprefix(FIELD): arrays.pop(array) for array in entry.arrays if array.startswith(FIELD)}
         return PointCloud(_shift_back(arrays.pop("xyz"), entry.shift), **arrays, fields=fields)
 
     def shapes(self, split: str) -> Shapes:
-        """All clouds of a split of a classification store, mapped."""
-        self._refuse_unless("classification")
+        """Return all clouds of a split of a classification store, as memory maps."""
+        self._check_task("classification")
         (name,) = self.scenes(split)
         return Shapes(**self._map(self.entry(name)))
 
     def number_labels(self, labels: NDArray[Any]) -> NDArray[np.int64]:
-        """Each label's place in the class list; -1 for values that are neither learnt nor scored."""
+        """Return each label's index in the class list; -1 for values that are neither learnt nor scored."""
         numbers = np.full(labels.shape, -1, np.int64)
         for number, one in enumerate(self.manifest.classes):
             if one.value not in self.manifest.ignored:
@@ -96,13 +96,13 @@ class Store:
         return numbers
 
     def check(self, name: str) -> None:
-        """Compare a scene's arrays with the checksum in the manifest, byte for byte."""
+        """Compare a scene's arrays with the checksum in the manifest; raises InputError if they differ."""
         entry = self.entry(name)
         found = checksum_arrays(self._map(entry))
         if found != entry.checksum:
             raise InputError(self._folder(entry), expected=f"the checksum {entry.checksum}", found=found, remedy=REMEDY)
 
-    def _refuse_unless(self, task: str) -> None:
+    def _check_task(self, task: str) -> None:
         if self.manifest.task != task:
             raise InputError(self.path, expected=f"a store for {task}", found=f"one for {self.manifest.task}")
 
@@ -120,14 +120,14 @@ class Store:
 
 
 def open_store(path: str | Path) -> Store:
-    """The store in the folder ``path``; every array that its manifest names has to be there."""
+    """Open the store in the folder ``path``; raises InputError if any array of its manifest is missing."""
     folder = Path(path)
     if not (folder / MANIFEST).is_file():
         raise InputError(
             folder,
             expected=f"a prepared store with a {MANIFEST}",
             found="an unfinished one" if (folder / SCENES).is_dir() else "none",
-            remedy="Make one with 'point2node prepare', which continues where it was stopped.",
+            remedy="Make one with 'point2node prepare', which resumes where it was stopped.",
         )
     store = Store(folder, read_manifest(folder / MANIFEST))
     for entry in store.manifest.scenes:
@@ -139,7 +139,7 @@ def open_store(path: str | Path) -> Store:
 
 
 def _shift_back(local: NDArray[Any], shift: tuple[float, float, float]) -> NDArray[np.float64]:
-    """Absolute coordinates; axis by axis, which is twice as fast as broadcasting over rows of three."""
+    """Return absolute coordinates; axis by axis is twice as fast as broadcasting over rows of three."""
     xyz = np.empty(local.shape)
     for axis, distance in enumerate(shift):
         np.add(local[:, axis], distance, out=xyz[:, axis], dtype=np.float64)
@@ -147,8 +147,8 @@ def _shift_back(local: NDArray[Any], shift: tuple[float, float, float]) -> NDArr
 
 
 def _map_array(path: Path) -> NDArray[Any]:
-    """The array in ``path`` as a read-only memory map."""
+    """Map the array in ``path`` read-only."""
     try:
         return np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, OSError, EOFError) as error:
-        raise InputError(path, expected="a whole .npy file", found=str(error), remedy=REMEDY) from error
+        raise InputError(path, expected="a complete .npy file", found=str(error), remedy=REMEDY) from error

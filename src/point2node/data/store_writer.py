@@ -1,8 +1,8 @@
-"""Writing a prepared store so that a kill at any moment leaves it readable and the next run resumes from there.
+"""Writing of a prepared store, so that it stays readable after a kill at any moment and the next run resumes.
 
-A scene's arrays are written to a temporary folder and renamed into place; its folder's name carries the checksum, so
-nothing that a manifest names is ever overwritten. A journal entry then says that the source is done. The manifest is
-replaced last, and what it does not name is swept away after that.
+A scene's arrays are written to a temporary folder that is then renamed. The folder's name contains the checksum, so
+nothing that a manifest lists is ever overwritten. Then a journal entry records that the source is done. The manifest
+is replaced last, and after that, everything it does not list is deleted.
 """
 
 from __future__ import annotations
@@ -37,21 +37,21 @@ from point2node.data.sources import Dataset, Scene, Shapes, Source
 from point2node.data.store import MANIFEST, SCENES
 
 JOURNAL = ".journal"
-TOLERANCE = 1e-6  # metres that single precision may cost a coordinate; beyond it, double precision is stored
+TOLERANCE = 1e-6  # metres; if single precision is further off, double precision is stored
 ATTRIBUTES = ("rgb", "normals", "intensity", "labels", "instance")
 
 
 class JournalEntry(Strict):
-    """That a source is done, from which state of its files, and what it gave."""
+    """Records that a source is done, from which state of its files, and its scenes."""
 
     fingerprint: str
     scenes: tuple[SceneEntry, ...]
 
 
 def fingerprint(source: Source, dataset: Dataset) -> str:
-    """Changes when the files of a source (by size and time) or the settings do.
+    """Hash the files of a source (by size and time) and the settings.
 
-    To rename a class of scenes changes no label; but that of a shape is the place of its class in a list of names.
+    Renaming a class of scenes changes no label, but the label of a shape is the index of its class in a list of names.
     """
     files = [(file.name, file.stat().st_size, file.stat().st_mtime_ns) for file in source.files]
     shapes = dataset.task == "classification"
@@ -62,7 +62,7 @@ def fingerprint(source: Source, dataset: Dataset) -> str:
 
 
 def write_scene(store: Path, scene: Scene) -> SceneEntry:
-    """Store one scene and say what the manifest should know of it; nothing is written for one without points."""
+    """Store one scene and return its manifest entry; nothing is written for a scene without points."""
     arrays, shift = _pack(scene.content) if len(scene.content) else ({}, np.zeros(3))
     values, counts = np.unique(arrays.get("labels", ()), return_counts=True)
     entry = SceneEntry(
@@ -89,27 +89,27 @@ def write_scene(store: Path, scene: Scene) -> SceneEntry:
 
 
 def read_journal(store: Path, source: Source) -> JournalEntry | None:
-    """What an earlier run noted of ``source``, if that can still be relied on."""
+    """Read an earlier run's journal entry of ``source``; None if it is missing or out of date."""
     path = _journal_path(store, source)
     try:
         entry = JournalEntry.model_validate_json(path.read_bytes())
-    except (FileNotFoundError, ValidationError):  # never done, or noted by another version: do it again
+    except (FileNotFoundError, ValidationError):  # not done, or by another version: do it again
         return None
     complete = all((store / SCENES / scene.folder).is_dir() for scene in entry.scenes if scene.points)
     return entry if complete else None
 
 
 def write_journal(store: Path, source: Source, entry: JournalEntry) -> None:
-    """Note that ``source`` is done; its scenes are in place by now."""
+    """Record that ``source`` is done; its scenes must already be in place."""
     path = _journal_path(store, source)
     path.parent.mkdir(parents=True, exist_ok=True)
     _replace_text(path, dump_json(entry))
 
 
 def write_manifest(store: Path, dataset: Dataset, scenes: Iterable[SceneEntry]) -> Manifest:
-    """Make ``scenes`` the contents of the store, and remove what belongs to none of them.
+    """Make ``scenes`` the contents of the store, and delete everything else.
 
-    Scenes without points are not among the contents; they are noted, with whatever was lost from them.
+    Scenes without points are left out; they are listed in the notes, and what was lost from them in ``lost``.
     """
     everything = sorted(scenes, key=lambda entry: (entry.split, entry.name))
     listed = [entry for entry in everything if entry.points]
@@ -139,7 +139,7 @@ def write_manifest(store: Path, dataset: Dataset, scenes: Iterable[SceneEntry]) 
 
 
 def _pack(content: PointCloud | Shapes) -> tuple[dict[str, NDArray[Any]], NDArray[np.float64]]:
-    """The arrays to store, in the smallest types that hold them, and the shift back to absolute coordinates."""
+    """Return the arrays to store, in the smallest types that fit, and the shift back to absolute coordinates."""
     if isinstance(content, Shapes):
         arrays = {"xyz": content.xyz, "labels": _shrink(content.labels), "names": content.names}
         if content.normals is not None:
@@ -158,7 +158,7 @@ def _pack(content: PointCloud | Shapes) -> tuple[dict[str, NDArray[Any]], NDArra
 
 
 def _shrink(values: NDArray[Any]) -> NDArray[Any]:
-    """Whole numbers in the smallest type that holds them all."""
+    """Convert whole numbers to the smallest type that fits them all."""
     smallest = np.result_type(np.min_scalar_type(values.min()), np.min_scalar_type(values.max()))
     return values.astype(smallest)
 
@@ -168,7 +168,7 @@ def _journal_path(store: Path, source: Source) -> Path:
 
 
 def _replace_text(path: Path, text: str) -> None:
-    partial = path.with_name(f".{path.name}.partial")  # the next run writes over it if this one is killed
+    partial = path.with_name(f".{path.name}.partial")  # overwritten by the next run if this one is killed
     partial.write_text(text, encoding="utf-8", newline="\n")
     partial.replace(path)
 

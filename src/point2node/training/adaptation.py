@@ -74,7 +74,7 @@ def adapt(request: Request, run: RunFolder, watch: Watch, progress: Progress) ->
         with progress("reading") as report:
             scans = store_scans(request.scans, labeller, request.options, work / "scans", report)
         run.write_json(work / "request.json", note)  # not before: what cannot be read may be left out of a second try
-        for told in scans.manifest.told_notes():
+        for told in scans.manifest.notes_to_print():
             watch.say(told)
         before = _predict(labeller, scans, work / "predicted_0", progress)
         training = SelfTraining(request, settings, data, run, work, scans, before, watch, progress)

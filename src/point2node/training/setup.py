@@ -13,7 +13,7 @@ from torch.optim import Optimizer
 
 from point2node.core.errors import InputError
 from point2node.data.batches import BatchLoader, SampleSource
-from point2node.data.features import tell_missing_colour
+from point2node.data.features import missing_colour_notes
 from point2node.data.samples import MixedSources, Portion, RoomBlocks, ShapeClouds
 from point2node.data.store import Store, open_store
 from point2node.evaluation.splits import Part, check_classes, class_weights, divide
@@ -71,7 +71,7 @@ def set_up(job: Job, fabric: Fabric, say: Callable[[str], None]) -> SetUp:
     card = card_of(settings, store)
     network = _build_network(job, card, say)
     loader = _build_loader(job, division.training, network, fabric)
-    for note in (*store.manifest.told_notes(), *tell_missing_colour(store, settings.features)):
+    for note in (*store.manifest.notes_to_print(), *missing_colour_notes(store, settings.features)):
         say(note)
     say(f"{len(division.training)} scenes or shapes to learn from, {len(validation)} to validate on")
     if settings.sync_batch_norm:
