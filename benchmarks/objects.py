@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,10 @@ import numpy as np
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
 from point2node.inference.jobs import checksum_of
+from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.rooms import generate_room
 from point2node.show.objects import Match, find_objects, match_objects
-from point2node.show.scene import LabelledScene
 from point2node.weights.trained import load_trained
 
 SEED, FIRST = 7, 1000
@@ -32,8 +33,8 @@ def main(count: int) -> None:
         room = generate_room(SEED, index, styles="held_out")
         assert room.labels is not None
         labelled = labeller.label(room.with_(labels=None), Options())
-        for name, labels in zip(results, (room.labels, labelled.labels), strict=True):
-            add(results[name], room, np.asarray(labels, np.int64))
+        for name, one in zip(results, (replace(labelled, labels=room.labels), labelled), strict=True):
+            add(results[name], room, one)
         print(f"{index - FIRST + 1} of {count} rooms", file=sys.stderr, flush=True)
     table = {name: {kind: vars(match) for kind, match in found.items()} for name, found in results.items()}
     note = {"rooms": count, "weights": checksum_of(labeller)[:6], "matches": table}
@@ -41,11 +42,11 @@ def main(count: int) -> None:
     print(markdown(results))
 
 
-def add(totals: dict[str, Match], room: PointCloud, labels: np.ndarray) -> None:
+def add(totals: dict[str, Match], room: PointCloud, labelled: LabelledCloud) -> None:
     """Count what was found in one room."""
     assert room.labels is not None
     assert room.instance is not None
-    objects = find_objects(LabelledScene("room", room.xyz, S3DIS, labels))
+    objects = find_objects(labelled)
     matches = match_objects(objects, S3DIS, room.labels.astype(np.int64), room.instance.astype(np.int64))
     for kind, match in matches.items():
         so_far = totals.get(kind, Match(0, 0, 0))

@@ -7,20 +7,20 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.inference.jobs import checksum_of
+from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.rooms import describe_room, generate_room
 from point2node.show.floor_plan import FloorPlan, Opening, draw_plan
 from point2node.show.outline import area_of
-from point2node.show.scene import LabelledScene
 from point2node.weights.trained import load_trained
 
 SEED, FIRST = 7, 1000
@@ -40,16 +40,17 @@ def main(count: int) -> None:
     errors: Errors = {"true labels": [], "labels of 'rooms'": []}
     for index in range(FIRST, FIRST + count):
         room = generate_room(SEED, index, styles="held_out")
+        assert room.labels is not None
         labelled = labeller.label(room.with_(labels=None), Options())
-        for name, labels in zip(errors, (room.labels, labelled.labels), strict=True):
-            errors[name].append(compare(room, np.asarray(labels, np.int64), index))
+        for name, one in zip(errors, (replace(labelled, labels=room.labels), labelled), strict=True):
+            errors[name].append(compare(room, one, index))
         print(f"{index - FIRST + 1} of {count} rooms", file=sys.stderr, flush=True)
     note = {"command": f"python -m benchmarks.plan {count}", "weights": checksum_of(labeller)[:6], "rooms": errors}
     RESULTS.write_text(json.dumps(note, indent=1) + "\n", encoding="utf-8")
     print(markdown(errors))
 
 
-def compare(room: PointCloud, labels: Any, index: int) -> dict[str, Any]:
+def compare(room: PointCloud, labelled: LabelledCloud, index: int) -> dict[str, Any]:
     """Errors of one room: of the area in per cent, of lengths in centimetres; only ``true`` counts without a plan."""
     true = describe_room(SEED, index, styles="held_out")
     outline = np.array(true.outline)
@@ -61,7 +62,7 @@ def compare(room: PointCloud, labels: Any, index: int) -> dict[str, Any]:
         "open": sum(abs(leaf.angle) > OPEN for one in seen for leaf in one.leaves),
     }
     try:
-        plan = draw_plan(LabelledScene("room", room.xyz, S3DIS, labels), "room")
+        plan = draw_plan(labelled, "room")
     except InputError:
         return errors
     errors["area"] = 100 * (plan.area / area_of(outline) - 1)

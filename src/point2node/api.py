@@ -5,7 +5,7 @@ It lies above inference, which labels, and show, which draws, because its result
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
@@ -17,6 +17,7 @@ from point2node.core.words import Report, unreported
 from point2node.inference.classifier import ShapeClassifier
 from point2node.inference.explainer import Explainer, PointExplanation
 from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labelled_files import just_labelled
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.looks import Quality
 from point2node.inference.scan_check import examine_cloud, settle_scale
@@ -24,8 +25,6 @@ from point2node.inference.working import Given, as_device, fetch_trained, open_g
 from point2node.models.pretrained import HubOptions
 from point2node.show.floor_plan import FloorPlan, draw_plan
 from point2node.show.objects import FoundObject, find_objects
-from point2node.show.scene import LabelledScene
-from point2node.show.scene_files import scene_of
 from point2node.show.scene_page import write_scene_page
 from point2node.show.stills import write_still
 
@@ -67,8 +66,8 @@ class Labelled(LabelledCloud):
         return self._explainer.explain(point)
 
     @cached_property
-    def _scene(self) -> LabelledScene:
-        return scene_of(self, Path(self.name).stem)
+    def _scene(self) -> LabelledCloud:
+        return just_labelled(self).upright()
 
     @cached_property
     def _explainer(self) -> Explainer:
@@ -134,7 +133,8 @@ class Labeller(SceneLabeller):
         options, _ = settle_scale(cloud, self, options)
         doubts = tuple(doubt.text for doubt in examine_cloud(cloud, self, options, name).doubts)
         found = self.label(cloud, options, progress or unreported, name)
-        return Labelled(**vars(found), labeller=self, options=options, doubts=doubts)
+        said = {one.name: getattr(found, one.name) for one in fields(found)}
+        return Labelled(**said, labeller=self, options=options, doubts=doubts)
 
 
 @overload

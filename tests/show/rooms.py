@@ -3,7 +3,7 @@
 import numpy as np
 
 from point2node.core.classes import S3DIS
-from point2node.show.scene import LabelledScene
+from tests.show.scenes import scene
 
 PLACES = {one.name: place for place, one in enumerate(S3DIS)}
 STEP = 0.03
@@ -31,4 +31,4 @@ def room(width=5.0, depth=4.0, height=2.5, yaw=0.0, offset=(0.0, 0.0, 0.0), obje
     instances = np.concatenate([np.full(len(points), number) for number, (_, points) in enumerate(parts)])
     cos, sin = np.cos(yaw), np.sin(yaw)
     xyz = xyz @ np.array([[cos, sin, 0], [-sin, cos, 0], [0, 0, 1]]) + offset
-    return LabelledScene("room", xyz, S3DIS, labels, confidence=np.full(len(xyz), 0.75)), instances
+    return scene("room", xyz, S3DIS, labels, confidence=np.full(len(xyz), 0.75)), instances

@@ -11,10 +11,16 @@ import numpy as np
 from point2node.core.classes import S3DIS
 from point2node.core.point_cloud import PointCloud
 from point2node.inference.labelled import LabelledCloud
-from point2node.show.scene import LabelledScene
 
 CEILING, FLOOR, WALL, CHAIR = 0, 1, 2, 8
 SIZE = np.array([4.0, 6.0, 3.0])
+
+
+def scene(name, xyz, classes, labels, rgb=None, confidence=None, entropy=None, **further):
+    """A labelled scan of these parts."""
+    unknown = np.full(len(xyz), np.nan, np.float32)
+    sure, unsure = (unknown if values is None else values for values in (confidence, entropy))
+    return LabelledCloud(PointCloud(xyz, rgb=rgb), labels, sure, unsure, classes, "", name=name, **further)
 
 
 def box_room(points=2000, seed=0, **changes):
@@ -39,7 +45,7 @@ def box_room(points=2000, seed=0, **changes):
         "truth": truth,
         "notes": {"weights": "rooms", "votes": "1"},
     }
-    return LabelledScene(**(given | changes))
+    return scene(**(given | changes))
 
 
 def labelled_box(**changes):

@@ -9,7 +9,7 @@ from point2node.core.classes import S3DIS
 from point2node.core.errors import InputError
 from point2node.show.floor_plan import draw_plan
 from point2node.show.outline import area_of
-from point2node.show.scene import LabelledScene
+from tests.show import scenes
 from tests.show.rooms import PLACES, grid, room
 
 DOOR = ("door", (3, 0, 0), (3.9, 0, 2.1))
@@ -40,7 +40,7 @@ def test_an_l_shaped_room_has_six_corners():
     labels = np.repeat(
         [PLACES["floor"], PLACES["ceiling"], PLACES["wall"]], [len(floor), len(floor), sum(map(len, walls))]
     )
-    plan = draw_plan(LabelledScene("l", xyz, S3DIS, labels), "l")
+    plan = draw_plan(scenes.scene("l", xyz, S3DIS, labels), "l")
     assert len(plan.outline) == 6
     assert plan.area == pytest.approx(15 + 6, rel=0.01)
     assert area_of(plan.outline) > 0
@@ -69,7 +69,7 @@ def door_with_leaf(hinge, angle, length=0.85, end=3.9):
     x, towards = (3.04, 1) if hinge == "start" else (end - 0.04, -1)
     leaf = np.stack([x + towards * far * np.cos(angle), far * np.sin(angle), up], axis=-1).reshape(-1, 3)
     labels = np.concatenate([scene.labels, np.full(len(leaf), PLACES["door"])])
-    return LabelledScene("room", np.concatenate([scene.xyz, leaf]), S3DIS, labels)
+    return scenes.scene("room", np.concatenate([scene.xyz, leaf]), S3DIS, labels)
 
 
 def test_an_open_leaf_does_not_change_the_width_of_a_door():
@@ -101,7 +101,7 @@ def test_a_closed_door_has_no_open_leaf():
 
 def test_two_leaves_are_found_one_at_each_post():
     scene, other = (door_with_leaf(post, 1.2, 0.7, end=4.5) for post in ("start", "end"))
-    both = LabelledScene(
+    both = scenes.scene(
         "room", np.concatenate([scene.xyz, other.xyz]), S3DIS, np.concatenate([scene.labels, other.labels])
     )
     (door,) = draw_plan(both, "room").openings

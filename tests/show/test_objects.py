@@ -3,7 +3,7 @@ import pytest
 
 from point2node.core.classes import S3DIS
 from point2node.show.objects import Match, find_objects, match_objects
-from point2node.show.scene import LabelledScene
+from tests.show import scenes
 from tests.show.rooms import PLACES, room
 
 FURNITURE = (
@@ -48,7 +48,7 @@ def test_half_an_object_or_one_of_another_class_does_not_match():
     labels = scene.labels.copy()
     labels[(labels == PLACES["table"]) & (scene.xyz[:, 0] < 1.9)] = PLACES["clutter"]  # 40 % are left
     labels[labels == PLACES["door"]] = PLACES["board"]
-    found = find_objects(LabelledScene("room", scene.xyz, S3DIS, labels))
+    found = find_objects(scenes.scene("room", scene.xyz, S3DIS, labels))
     matches = match_objects(found, S3DIS, truth, instances)
     assert matches["table"] == Match(1, 1, 0)
     assert matches["door"] == Match(1, 0, 0)
@@ -58,5 +58,5 @@ def test_half_an_object_or_one_of_another_class_does_not_match():
 
 @pytest.mark.parametrize("points", [0, 1, 3])
 def test_scenes_with_hardly_any_point_have_no_objects(points):
-    scene = LabelledScene("few", np.zeros((points, 3)), S3DIS, np.full(points, PLACES["chair"]))
+    scene = scenes.scene("few", np.zeros((points, 3)), S3DIS, np.full(points, PLACES["chair"]))
     assert find_objects(scene) == []

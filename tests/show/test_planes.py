@@ -3,7 +3,7 @@ import pytest
 
 from point2node.core.classes import S3DIS
 from point2node.show.planes import find_planes, find_walls
-from point2node.show.scene import LabelledScene
+from tests.show import scenes
 from tests.show.rooms import room
 
 
@@ -29,5 +29,5 @@ def test_an_open_door_leaf_is_no_wall_and_a_door_in_a_wall_does_not_end_it():
 
 
 def test_without_walls_or_points_there_are_no_planes():
-    assert find_planes(LabelledScene("none", np.empty((0, 3)), S3DIS, np.empty(0, int))) == []
-    assert find_planes(LabelledScene("one", np.zeros((1, 3)), S3DIS, np.full(1, 2))) == []
+    assert find_planes(scenes.scene("none", np.empty((0, 3)), S3DIS, np.empty(0, int))) == []
+    assert find_planes(scenes.scene("one", np.zeros((1, 3)), S3DIS, np.full(1, 2))) == []

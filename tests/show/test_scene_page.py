@@ -12,10 +12,11 @@ from hypothesis.extra.numpy import arrays
 
 from point2node.core.classes import S3DIS, SemanticClass
 from point2node.core.errors import InputError
+from point2node.core.point_cloud import PointCloud
 from point2node.evaluation.metrics import count_confusion, score
 from point2node.show import scene_page
-from point2node.show.scene import LabelledScene
 from point2node.show.scene_page import encode, to_scene_page, write_scene_page
+from tests.show import scenes
 from tests.show.scenes import CEILING, CHAIR, FLOOR, WALL, box_room, coordinates, embedded, unpack
 
 NASTY = "</script><b>"
@@ -126,7 +127,7 @@ def test_a_ceiling_is_cut_off_at_first_and_the_page_says_so():
 
 @pytest.mark.parametrize("xyz", [np.zeros((1, 3)), np.full((5, 3), 4.2), np.eye(3) * 1e6])
 def test_odd_clouds_have_a_page_too(xyz):
-    described, columns = embedded(to_scene_page(LabelledScene("odd", xyz, S3DIS, np.zeros(len(xyz), int))))
+    described, columns = embedded(to_scene_page(scenes.scene("odd", xyz, S3DIS, np.zeros(len(xyz), int))))
     found = coordinates(described, columns)
     assert np.allclose(np.sort(found, axis=0), np.sort(xyz, axis=0))
 
@@ -175,7 +176,7 @@ def test_the_plan_is_a_picture_with_the_measures_of_the_room():
 
 def test_objects_and_plan_of_a_scan_in_millimetres_are_in_metres():
     scene = box_room(20000, labels=box_room(20000).truth, scale=0.001)
-    page = to_scene_page(replace(scene, xyz=1000 * scene.xyz))
+    page = to_scene_page(replace(scene, cloud=PointCloud(1000 * scene.xyz)))
     (chair,) = embedded(page)[0]["objects"]
     assert chair["size"] == pytest.approx([0.5, 0.5, 0.5], abs=0.02)
     assert np.ptp(chair["corners"], axis=0) == pytest.approx([500, 500, 500], abs=20)
@@ -211,7 +212,7 @@ def test_other_classes_than_those_of_rooms_have_neither_objects_nor_a_plan():
 
 def test_a_scan_far_too_large_for_a_room_has_a_page_without_objects():
     scene = box_room(20000)
-    page = to_scene_page(replace(scene, xyz=1e6 * scene.xyz))
+    page = to_scene_page(replace(scene, cloud=PointCloud(1e6 * scene.xyz)))
     assert embedded(page)[0]["objects"] == []
 
 
@@ -243,7 +244,7 @@ clouds = st.integers(1, 40).flatmap(
 @given(clouds)
 def test_what_is_packed_is_unpacked_to_within_half_a_step(cloud):
     xyz, labels, share = cloud
-    scene = LabelledScene("s", xyz, S3DIS, labels, confidence=share, truth=labels[::-1])
+    scene = scenes.scene("s", xyz, S3DIS, labels, confidence=share, truth=labels[::-1])
     packed = encode(scene)
     columns = unpack(packed.data, packed.columns, packed.points)
     for axis, name in enumerate("xyz"):
@@ -256,14 +257,14 @@ def test_what_is_packed_is_unpacked_to_within_half_a_step(cloud):
 
 
 def test_only_what_is_known_takes_room():
-    bare = LabelledScene("s", np.eye(3), S3DIS, np.zeros(3, int))
+    bare = scenes.scene("s", np.eye(3), S3DIS, np.zeros(3, int))
     assert encode(bare).columns == ("x low", "x high", "y low", "y high", "z low", "z high", "label")
-    full = encode(LabelledScene("s", np.eye(3), S3DIS, np.zeros(3, int), rgb=np.full((3, 3), [1, 2, 3], np.uint8)))
+    full = encode(scenes.scene("s", np.eye(3), S3DIS, np.zeros(3, int), rgb=np.full((3, 3), [1, 2, 3], np.uint8)))
     columns = unpack(full.data, full.columns, 3)
     assert [columns[name][0] for name in ("red", "green", "blue")] == [1, 2, 3]
 
 
 @pytest.mark.parametrize("value", [np.nan, -0.1])
 def test_a_share_that_is_none_is_packed_as_zero(value):
-    packed = encode(LabelledScene("s", np.zeros((1, 3)), S3DIS, np.zeros(1, int), entropy=np.array([value])))
-    assert unpack(packed.data, packed.columns, 1)["entropy"] == [0]
+    packed = encode(scenes.scene("s", np.zeros((2, 3)), S3DIS, np.zeros(2, int), entropy=np.array([value, 1])))
+    assert unpack(packed.data, packed.columns, 2)["entropy"].tolist() == [0, 255]

@@ -11,7 +11,7 @@ from point2node.cli.progress import progress, say_compiling
 
 if TYPE_CHECKING:  # torch is imported by the command itself: --help stays quick
     from point2node.core.point_cloud import PointCloud
-    from point2node.show.scene import LabelledScene
+    from point2node.inference.labelled import LabelledCloud
     from point2node.weights.trained import Trained
 
 WEIGHTS = "rooms"
@@ -35,9 +35,9 @@ def demo(
     """
     from point2node.formats import write
     from point2node.inference.jobs import make_folder
+    from point2node.inference.labelled_files import just_labelled
     from point2node.inference.labeller import SceneLabeller
     from point2node.kernels.compiling import compiling_announced
-    from point2node.show.scene_files import scene_of
     from point2node.show.scene_page import write_scene_page
     from point2node.show.stills import write_stills
     from point2node.weights.trained import load_trained
@@ -53,7 +53,7 @@ def demo(
         labelled = SceneLabeller(trained).label(cloud, report=report, name=scan.name)
     target = labelled.save(out / "demo_room_labelled.ply")
     assert scanned.labels is not None  # generated rooms have true labels
-    scene = scene_of(labelled, target.stem, target, (truth, scanned.labels))
+    scene = just_labelled(labelled, target, (truth, scanned.labels)).upright()
     write_scene_page(scene, page)
     stills = write_stills(scene, page)
     _print_scores(scene, trained)
@@ -72,13 +72,13 @@ def demo_room(number: int) -> PointCloud:
     return generate_room(SEED, number, points=POINTS, styles="held_out", settings=settings)
 
 
-def _print_scores(scene: LabelledScene, trained: Trained) -> None:
+def _print_scores(scene: LabelledCloud, trained: Trained) -> None:
     import numpy as np
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
-    from point2node.show.scene import score_scene
+    from point2node.show.scene_tables import score_scene
 
     scored = score_scene(scene)
     assert scored is not None
@@ -87,7 +87,7 @@ def _print_scores(scene: LabelledScene, trained: Trained) -> None:
         table.add_column(heading, justify="right")
     for place, one in enumerate(scene.classes):
         iou = scored.scores.iou[str(place)]
-        present = int(np.count_nonzero(scene.truth == place))
+        present = int(np.count_nonzero(scene.true_places == place))
         table.add_row(one.name, f"{present:,}", f"{100 * iou:.1f} %" if present else "absent")
     Console().print(table)
     scores = scored.scores

@@ -35,11 +35,11 @@ def objects(
     """
     from point2node.formats import read
     from point2node.inference.jobs import make_folder
+    from point2node.inference.labelled_files import read_labelled
     from point2node.show.objects import find_objects, match_objects, write_objects
     from point2node.show.planes import find_planes
-    from point2node.show.scene_files import read_scene_in_metres
 
-    scene = read_scene_in_metres(labelled, truth, classes)
+    scene = read_labelled(labelled, truth, classes).upright().in_metres()
     instances = None if truth is None else read(truth).instance
     if truth is not None and instances is None:
         raise InputError(truth, expected="a cloud with a field 'instance'", found="none")
@@ -54,8 +54,8 @@ def objects(
         if areas:
             print(f"{kind}: {sum(areas):.1f} m² seen, {len(areas)} plane{'s' * (len(areas) > 1)}")
     if instances is not None:
-        assert scene.truth is not None
-        for name, match in match_objects(found, scene.classes, scene.truth, instances.astype("int64")).items():
+        assert scene.true_places is not None
+        for name, match in match_objects(found, scene.classes, scene.true_places, instances.astype("int64")).items():
             if match.true or match.found:
                 shares = [
                     f"{what} –" if math.isnan(share) else f"{what} {100 * share:.0f} %"

@@ -25,16 +25,16 @@ def plan(
     Example: point2node plan labelled/scan_labelled.ply --out plan.svg --out plan.dxf
     """
     from point2node.core.writing import check_writable
+    from point2node.inference.labelled_files import read_labelled
     from point2node.show.floor_plan import draw_plan
     from point2node.show.plan_files import WRITERS, write_plan
-    from point2node.show.scene_files import read_scene_in_metres
 
     targets = out or [labelled.with_name(f"{labelled.stem}_plan.svg")]
     for target in targets:
         if target.suffix.lower() not in WRITERS:
             raise InputError("--out", expected=f"a file that ends in {', '.join(WRITERS)}", found=str(target))
         check_writable(target)
-    drawn = draw_plan(read_scene_in_metres(labelled, classes=classes), str(labelled))
+    drawn = draw_plan(read_labelled(labelled, classes=classes).upright().in_metres(), str(labelled))
     for target in targets:
         write_plan(drawn, target)
     height = "" if drawn.height is None else f", {drawn.height:.2f} m high"

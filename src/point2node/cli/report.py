@@ -87,11 +87,11 @@ def _report_scans(
         if given and len(given) != len(paths):
             raise InputError(option, expected=f"one for each of {len(paths)} scans", found=str(len(given)))
     page = _scan_target(paths, out)
+    from point2node.inference.labelled_files import read_labelled
     from point2node.show.qualitative_grid import draw_grid, row_of
-    from point2node.show.scene_files import read_scene
 
-    scenes = [read_scene(path, truth, classes) for path, truth in zip_longest(paths, truths)]
-    others = [read_scene(path, None, classes) for path in baselines]
+    scenes = [read_labelled(path, truth, classes).upright() for path, truth in zip_longest(paths, truths)]
+    others = [read_labelled(path, None, classes).upright() for path in baselines]
     rows = [row_of(scene, other) for scene, other in zip_longest(scenes, others)]
     if len(paths) > 1:
         draw_grid(rows, scenes[0].classes, page)

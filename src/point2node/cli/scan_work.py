@@ -25,7 +25,8 @@ from point2node.inference.jobs import (
     request_of,
     rounding_of,
 )
-from point2node.inference.labelled import LabelledCloud, Written
+from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labelled_files import Written, just_labelled, read_labelled
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.output_rules import OutputRules
 from point2node.inference.scans import Job
@@ -169,12 +170,11 @@ def _unwatched() -> Iterator[Report]:
 
 def _draw(target: Path, labelled: LabelledCloud | None = None) -> Path:
     """Draw the page and the stills of a labelled scan; it is read from its file if not given."""
-    from point2node.show.scene_files import read_scene, scene_of
     from point2node.show.scene_page import write_scene_page
     from point2node.show.stills import write_stills
 
     page = target.with_suffix(".html")
-    scene = read_scene(target) if labelled is None else scene_of(labelled, target.stem, target)
+    scene = (read_labelled(target) if labelled is None else just_labelled(labelled, target)).upright()
     write_scene_page(scene, page)
     write_stills(scene, page)
     return page

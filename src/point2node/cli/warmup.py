@@ -29,10 +29,10 @@ def warmup(
     Example: point2node warmup
     """
     from point2node.formats import read, write
+    from point2node.inference.labelled_files import read_labelled
     from point2node.inference.labeller import Options, SceneLabeller
     from point2node.inference.scan_check import examine_cloud
     from point2node.kernels.compiling import compiling_announced
-    from point2node.show.scene_files import read_scene
     from point2node.show.scene_page import to_scene_page
     from point2node.show.stills import write_stills
     from point2node.weights.trained import load_trained
@@ -46,7 +46,7 @@ def warmup(
         for options in (Options(scale=1.0), Options(scale=1.0, color=False, thin=0.05)):
             examine_cloud(cloud, labeller, options)
             labelled = labeller.label(cloud, options)
-            scene = read_scene(labelled.save(Path(folder) / "scan_labelled.xyz"))
+            scene = read_labelled(labelled.save(Path(folder) / "scan_labelled.xyz")).upright()
             to_scene_page(scene)
             write_stills(scene, Path(folder) / "scan.html")
     print(

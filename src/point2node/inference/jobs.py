@@ -20,9 +20,9 @@ from point2node.data.label_sidecar import UNFINISHED, sidecar_name
 from point2node.data.remote import Place, RemotePath
 from point2node.formats import read
 from point2node.formats.las_header import LasOrigin, coding_scale
-from point2node.inference.labelled import (
+from point2node.inference.labelled import LabelledCloud
+from point2node.inference.labelled_files import (
     FALLBACK,
-    LabelledCloud,
     Written,
     encode_note,
     write_labelled,

@@ -1,11 +1,10 @@
-"""A labelled cloud, and its files: in the format of the input, all that was in it kept, the classes named beside it."""
+"""A labelled scan: what a network says of each point of a cloud and, where it is known, what is true."""
 
 from __future__ import annotations
 
-import json
-from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -13,36 +12,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from point2node._version import __version__
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
-from point2node.core.words import as_text
-from point2node.core.writing import replacing
-from point2node.data.label_sidecar import UNFINISHED, LabelSidecar, sidecar_path
-from point2node.formats import WRITABLE, WRITABLE_IN_PIECES, encode, encode_pieces, read
-from point2node.formats.las_header import FIRST_WITH_WIDE_CLASSES, LasOrigin
-from point2node.formats.text import written_digits
-from point2node.formats.text_layout import TextOrigin, append_columns, names_beside
+from point2node.geometry.frames import UPWARDS, strays
 
 UNLABELLED = 255
 """The label of points that have none, unless a class is called so."""
+MOST_CLASSES = 255
 SHOWN = 5
 """Classes that a short description names."""
+
+Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledCloud:
-    """A cloud and what a network says of each of its points."""
+    """A cloud of N points with their labels: what labelling returns, files are read into, and pages are made of."""
 
     cloud: PointCloud
     """As it was given."""
     labels: NDArray[np.int32]
     """(N,) values of classes, or ``unlabelled`` for points without a position."""
     confidence: NDArray[np.float32]
-    """(N,) the probability of the label; 0 where there is none."""
+    """(N,) the probability of the label; 0 where there is none, NaN where it is not known."""
     entropy: NDArray[np.float32]
-    """(N,) from 0, sure, to 1, all classes alike."""
+    """(N,) from 0, sure, to 1, all classes alike; likewise."""
     classes: tuple[SemanticClass, ...]
     weights: str
     unlabelled: int = UNLABELLED
@@ -52,6 +47,24 @@ class LabelledCloud:
     """The file that the cloud is from, or "array" or "cloud"."""
     settings: dict[str, Any] = field(default_factory=dict)
     """The options that were given, likewise."""
+    truth: NDArray[np.integer[Any]] | None = None
+    """(N,) the true values, where they are known; a value that no class has marks a point without one."""
+    up: str = "z"
+    """Which axis of the coordinates points upwards."""
+    scale: float | None = None
+    """Metres in one unit of the coordinates, if that is known."""
+    notes: Mapping[str, str] = field(default_factory=dict)
+    """Files, protocol and settings as a page lists them."""
+    remarks: tuple[str, ...] = ()
+    """What whoever looks at it has to know first."""
+
+    def __post_init__(self) -> None:
+        if not 0 < len(self.classes) <= MOST_CLASSES:
+            raise InputError(self.name, expected=f"1 to {MOST_CLASSES} classes", found=str(len(self.classes)))
+        for name in ("labels", "confidence", "entropy", "truth"):
+            found, wanted = np.shape(getattr(self, name)), (len(self.cloud),)
+            if getattr(self, name) is not None and found != wanted:
+                raise InputError(f"{self.name}, {name}", expected=f"shape {wanted}", found=str(found))
 
     def __len__(self) -> int:
         return len(self.cloud)
@@ -62,18 +75,83 @@ class LabelledCloud:
         more = ", …" if len(found) > SHOWN else ""
         return f"<{type(self).__name__}: {len(self):,} points by {self.weights!r}: {shares or 'no labels'}{more}>"
 
+    def __getitem__(self, chosen: NDArray[Any]) -> LabelledCloud:
+        """The chosen points, by mask or numbers."""
+        return replace(
+            self,
+            cloud=self.cloud[chosen],
+            labels=self.labels[chosen],
+            confidence=self.confidence[chosen],
+            entropy=self.entropy[chosen],
+            truth=None if self.truth is None else self.truth[chosen],
+        )
+
+    @property
+    def xyz(self) -> NDArray[np.float64]:
+        """(N, 3); NaN marks a point without a position."""
+        return self.cloud.xyz
+
+    @property
+    def rgb(self) -> NDArray[np.uint8] | None:
+        """(N, 3), if the cloud has colours."""
+        return self.cloud.rgb
+
+    @cached_property
+    def placed(self) -> NDArray[np.bool_]:
+        """(N,) which points have a position."""
+        return np.asarray(np.isfinite(self.xyz).all(axis=1))
+
+    @cached_property
+    def places(self) -> Places:
+        """(N,) the labels as places in ``classes``; −1 where there is none."""
+        return self._places_of(self.labels)
+
+    @cached_property
+    def true_places(self) -> Places | None:
+        """(N,) the same of the truth; None where it is not known."""
+        return None if self.truth is None else self._places_of(self.truth)
+
+    @property
+    def palette(self) -> NDArray[np.uint8]:
+        """(classes, 3) their colours."""
+        return np.array([one.colour for one in self.classes], np.uint8)
+
     @property
     def counts(self) -> dict[str, int]:
         """How many points each class has."""
         return {one.name: int((self.labels == one.value).sum()) for one in self.classes}
 
     @property
-    def places(self) -> NDArray[np.int64]:
-        """(N,) the labels as places in ``classes``; −1 where there is none."""
-        places = np.full(len(self.labels), -1, np.int64)
-        for place, one in enumerate(self.classes):
-            places[self.labels == one.value] = place
-        return places
+    def certainty(self) -> dict[str, NDArray[np.float32]]:
+        """Confidence and entropy, each if it is known of any point: not every file of labels has them."""
+        both = {"confidence": self.confidence, "entropy": self.entropy}
+        return {name: values for name, values in both.items() if not len(values) or not np.isnan(values).all()}
+
+    def count(self, places: Places) -> Places:
+        """(classes,): how many of the places are of each class."""
+        return np.bincount(places[places >= 0], minlength=len(self.classes))
+
+    def upright(self) -> LabelledCloud:
+        """The same to look at: positions and colours alone, z upwards, without points that stray; remarks tell."""
+        xyz, remarks = self.xyz, list(self.remarks)
+        if self.up != "z":
+            xyz = xyz @ UPWARDS[self.up].T
+            remarks.append(
+                f"The scan's {self.up} points upwards: it is shown upright, with coordinates turned accordingly."
+            )
+        far = strays(xyz, self.scale or 1.0)
+        if far.any():
+            xyz = np.where(far[:, None], np.nan, xyz)
+            remarks.append(f"{int(far.sum()):,} points lie far outside the rest: they are not shown.")
+        if self.scale not in (None, 1.0):
+            remarks.append(f"Coordinates are the file's own: one unit is {self.scale:g} m.")
+        return replace(self, cloud=PointCloud(xyz, rgb=self.rgb), up="z", remarks=tuple(remarks))
+
+    def in_metres(self) -> LabelledCloud:
+        """The same with coordinates in metres; a unit that is not known is taken for one."""
+        if self.scale in (None, 1.0):
+            return self
+        return replace(self, cloud=self.cloud.with_(xyz=self.xyz * self.scale), scale=1.0)
 
     def as_cloud(self, *, keep_labels: bool = False) -> PointCloud:
         """The cloud with the labels as its own; what it called label, confidence or entropy gets ``_input`` behind.
@@ -89,7 +167,7 @@ class LabelledCloud:
         differ = labels is not None and (classification is None or not np.array_equal(labels, classification))
         if labels is not None and (keep_labels or differ):
             fields.setdefault("label_input", labels)
-        fields |= {"confidence": self.confidence, "entropy": self.entropy}
+        fields |= self.certainty
         return self.cloud.with_(labels=self.labels, fields=fields)
 
     def save(self, path: str | PathLike[str]) -> Path:
@@ -97,133 +175,12 @@ class LabelledCloud:
 
         Returns the file, which is a PLY where the format cannot hold labels.
         """
+        from point2node.inference.labelled_files import write_labelled  # which writes these
+
         return write_labelled(Path(path), self)
 
-
-FALLBACK = ".ply"
-LARGEST_NARROW_CLASS = 31
-
-
-def write_labelled(path: Path, labelled: LabelledCloud, further: dict[str, Any] | None = None) -> Path:
-    """Write the labelled cloud and, last, the file beside it that names the classes; returns where the cloud is.
-
-    Until that file is whole, one in its place says that the cloud is being written: after a kill at any moment nobody
-    takes new labels for old ones, nor a labelled cloud for a file of somebody else.
-    The cloud is in ``path``, or in a PLY beside it where that format cannot hold the labels. ``further`` are entries
-    for the file next to what the labelled cloud says of itself.
-    """
-    origin = _kept_text(labelled.cloud, path.suffix.lower())
-    target = path if origin or _holds_labels(path.suffix.lower(), labelled) else path.with_suffix(FALLBACK)
-    note = describe(labelled).model_dump(mode="json") | (further or {})
-    with replacing(target) as stream:
-        if origin is not None:
-            columns = {
-                "label": written_digits(labelled.labels),
-                "confidence": written_digits(labelled.confidence),
-                "entropy": written_digits(labelled.entropy),
-            }
-            append_columns(origin, columns, stream)
-            if not origin.layout.names:
-                note["columns"] = [*names_beside(origin.columns, list(columns)), *columns]
-        else:
-            encode(target, labelled.as_cloud(), stream)
-        _write_note(target, UNFINISHED)
-    _write_note(target, note)
-    return target
-
-
-@dataclass(frozen=True)
-class Written:
-    """What was written of a labelled scan."""
-
-    target: Path
-    points: int
-    counts: dict[str, int]
-    """How many points each class has."""
-
-
-def write_labelled_pieces(
-    path: Path, pieces: Iterable[LabelledCloud], points: int, labelled: LabelledCloud, further: dict[str, Any]
-) -> Written:
-    """The same of ``points`` points that come in pieces; ``labelled`` are the few that stand for all of them.
-
-    They are in ``path``, or in a PLY beside it where that format cannot hold them, or not be written in pieces.
-    """
-    suffix = path.suffix.lower()
-    holds = suffix in WRITABLE_IN_PIECES and _holds_labels(suffix, labelled)
-    if suffix in (".las", ".laz") and labelled.protocol["points_without_position"]:
-        holds = False
-    target = path if holds else path.with_suffix(FALLBACK)
-    counts: Counter[int] = Counter()
-    classes = {one.value: one for one in labelled.classes}
-
-    def counted() -> Iterator[PointCloud]:
-        for piece in pieces:
-            classes.update((one.value, one) for one in piece.classes)
-            values, numbers = np.unique(piece.labels, return_counts=True)
-            counts.update(dict(zip(values.tolist(), numbers.tolist(), strict=True)))
-            yield piece.as_cloud(keep_labels=True)
-
-    with replacing(target) as stream:
-        encode_pieces(target, counted(), points, stream)
-        _write_note(target, UNFINISHED)
-    named = {one.name: counts[one.value] for one in classes.values()}
-    described = describe(labelled).model_copy(
-        update={"points": points, "counts": named, "classes": tuple(classes.values())}
-    )
-    _write_note(target, described.model_dump(mode="json") | further)
-    return Written(target, points, named)
-
-
-def _write_note(target: Path, note: dict[str, Any]) -> None:
-    with replacing(sidecar_path(target)) as stream:
-        stream.write(encode_note(note))
-
-
-def encode_note(note: dict[str, Any]) -> bytes:
-    """The file beside a labelled cloud, as it is written."""
-    return (json.dumps(note, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def describe(labelled: LabelledCloud) -> LabelSidecar:
-    """What the file beside a labelled cloud says."""
-    return LabelSidecar(
-        point2node=__version__,
-        input=as_text(Path(labelled.name).name),
-        weights=labelled.weights,
-        classes=labelled.classes,
-        unlabelled=labelled.unlabelled,
-        points=len(labelled),
-        counts=labelled.counts,
-        protocol=labelled.protocol,
-        settings=labelled.settings,
-    )
-
-
-def _kept_text(cloud: PointCloud, suffix: str) -> TextOrigin | None:
-    """The text that the cloud was read from, if it is of that format, still there, and says what the cloud says."""
-    origin = cloud.origin
-    if not isinstance(origin, TextOrigin) or origin.path.suffix.lower() != suffix:
-        return None
-    try:
-        layout = origin.layout
-        again = read(
-            origin.path, columns=" ".join(origin.columns), delimiter=layout.delimiter, skip=layout.first_line - 1
-        )
-    except InputError:
-        return None
-    same = len(again) == len(cloud) and np.array_equal(again.xyz, cloud.xyz, equal_nan=True)
-    return origin if same and again.fields.keys() == cloud.fields.keys() else None
-
-
-def _holds_labels(suffix: str, labelled: LabelledCloud) -> bool:
-    return suffix in WRITABLE and (suffix not in (".las", ".laz") or _fits_las(labelled))
-
-
-def _fits_las(labelled: LabelledCloud) -> bool:
-    """Every point needs a position there, and old point formats keep a class in five bits."""
-    origin = labelled.cloud.origin
-    narrow = isinstance(origin, LasOrigin) and origin.header.point_format.id < FIRST_WITH_WIDE_CLASSES
-    values = [*(one.value for one in labelled.classes), int(labelled.labels.max(initial=0))]
-    fits = min(values) >= 0 and max(values) <= (LARGEST_NARROW_CLASS if narrow else 255)
-    return fits and bool(np.isfinite(labelled.cloud.xyz).all())
+    def _places_of(self, values: NDArray[Any]) -> Places:
+        places = np.full(len(values), -1, np.int64)
+        for place, one in enumerate(self.classes):
+            places[values == one.value] = place
+        return places

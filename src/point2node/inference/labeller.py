@@ -180,25 +180,28 @@ class SceneLabeller(WeightsAtWork):
         found = self._label(question, lambda done: report(done, len(chosen), name))
         values = np.array([one.value for one in self.classes], np.int32)
         unlabelled = UNLABELLED if UNLABELLED not in values else int(values.max()) + 1
-        result = LabelledCloud(
+        labels = np.full(len(cloud), unlabelled, np.int32)
+        confidence, entropy = np.zeros(len(cloud), np.float32), np.zeros(len(cloud), np.float32)
+        for some, probabilities in self._spread(placement, chosen, found):
+            numbers = placement.numbers[some]
+            best = probabilities.max(dim=1)
+            labels[numbers] = values[best.indices.numpy()]
+            confidence[numbers] = best.values.numpy()
+            entropy[numbers] = entropy_of(probabilities).numpy()
+        return LabelledCloud(
             cloud=cloud,
-            labels=np.full(len(cloud), unlabelled, np.int32),
-            confidence=np.zeros(len(cloud), np.float32),
-            entropy=np.zeros(len(cloud), np.float32),
+            labels=labels,
+            confidence=confidence,
+            entropy=entropy,
             classes=self.classes,
             weights=self.name,
             unlabelled=unlabelled,
             protocol=self._protocol(cloud, options, placement, rules),
             name=name,
             settings=asdict(options),
+            up=options.up,
+            scale=options.scale_of(cloud),
         )
-        for some, probabilities in self._spread(placement, chosen, found):
-            numbers = placement.numbers[some]
-            best = probabilities.max(dim=1)
-            result.labels[numbers] = values[best.indices.numpy()]
-            result.confidence[numbers] = best.values.numpy()
-            result.entropy[numbers] = entropy_of(probabilities).numpy()
-        return result
 
     def scene(self, placement: Placement, cloud: PointCloud, options: Options, name: str = "cloud") -> SceneInput:
         """What the network is given of the placed points."""

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from point2node.core.errors import InputError
+from point2node.inference.labelled import LabelledCloud
 from point2node.show.floor_plan import FloorPlan, draw_plan
 from point2node.show.objects import SURFACES, FoundObject, Numbers, find_objects
 from point2node.show.planes import Plane, find_planes
-from point2node.show.scene import LabelledScene
 
 ROOM = frozenset({"wall", "floor"})
 """Classes that a list has if it is one of rooms."""
@@ -41,7 +41,7 @@ class Contents:
         return {kind: (len(areas), sum(areas)) for kind, areas in found.items() if areas}
 
 
-def find_contents(scene: LabelledScene) -> Contents | None:
+def find_contents(scene: LabelledCloud) -> Contents | None:
     """What is in a scene; None if its classes are not those of rooms, or if it is far too large for one."""
     metres = scene.in_metres()
     placed = metres.xyz[metres.placed]

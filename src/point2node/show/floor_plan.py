@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
+from point2node.inference.labelled import LabelledCloud
 from point2node.show.leaves import Leaf, find_leaves, place_of
 from point2node.show.objects import FoundObject, find_objects
 from point2node.show.outline import area_of, trace_outline
 from point2node.show.planes import Plane, WallPlane, find_planes
-from point2node.show.scene import LabelledScene
 
 Floats = NDArray[np.float64]
 OPENINGS = ("door", "window")
@@ -107,7 +107,7 @@ class FloorPlan:
 
 
 def draw_plan(
-    scene: LabelledScene,
+    scene: LabelledCloud,
     name: str,
     objects: Sequence[FoundObject] | None = None,
     planes: Sequence[Plane] | None = None,
@@ -139,7 +139,7 @@ def draw_plan(
     )
 
 
-def _opening(scene: LabelledScene, one: FoundObject, walls: Sequence[WallPlane], base: float) -> Opening | None:
+def _opening(scene: LabelledCloud, one: FoundObject, walls: Sequence[WallPlane], base: float) -> Opening | None:
     """The opening that a door or window makes in the wall with most of its points; None if it is none."""
     xyz = scene.xyz[one.points]
     most, number, along, in_wall = 0, -1, np.empty(0), np.empty(0, bool)
@@ -159,7 +159,7 @@ def _opening(scene: LabelledScene, one: FoundObject, walls: Sequence[WallPlane],
     direction = (np.array(wall.end) - start) / wall.length
     leaves: tuple[Leaf, ...] = ()
     if one.kind.name == "door":
-        doors = scene.xyz[(scene.labels == scene.classes.index(one.kind)) & scene.placed]
+        doors = scene.xyz[(scene.places == scene.classes.index(one.kind)) & scene.placed]
         leaves = find_leaves(np.asarray(doors[:, :2], np.float64), walls, number, (float(low), float(high)))
     return Opening(
         kind=one.kind.name,
@@ -173,7 +173,7 @@ def _opening(scene: LabelledScene, one: FoundObject, walls: Sequence[WallPlane],
 
 
 def _with_thickness(
-    scene: LabelledScene, walls: Sequence[WallPlane], number: int, openings: Sequence[Opening]
+    scene: LabelledCloud, walls: Sequence[WallPlane], number: int, openings: Sequence[Opening]
 ) -> PlanWall:
     """A wall with its thickness: from its other side if that was seen, or from the depth of its openings."""
     wall = walls[number]
@@ -183,10 +183,10 @@ def _with_thickness(
     return PlanWall(wall, min(found) if found else ASSUMED, bool(found))
 
 
-def _depth(scene: LabelledScene, wall: WallPlane, opening: Opening) -> float:
+def _depth(scene: LabelledCloud, wall: WallPlane, opening: Opening) -> float:
     """How far points around an opening lie behind the wall's inner face."""
     places = [place for place, kind in enumerate(scene.classes) if kind.name in ("wall", opening.kind)]
-    near = scene.xyz[np.isin(scene.labels, places) & scene.placed]
+    near = scene.xyz[np.isin(scene.places, places) & scene.placed]
     along, off = wall.frame(near[:, :2])
     ends = sorted(float(wall.frame(np.array([end]))[0][0]) for end in (opening.start, opening.end))
     here = (along >= ends[0] - 0.1) & (along <= ends[1] + 0.1) & (off < 0) & (off > -THICKEST)

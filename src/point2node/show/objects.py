@@ -24,8 +24,8 @@ from point2node.formats import write
 from point2node.geometry.boxes import TRIANGLES, UprightBox, upright_box
 from point2node.geometry.components import connected_components
 from point2node.geometry.neighbours import k_nearest_neighbours
+from point2node.inference.labelled import LabelledCloud
 from point2node.show.planes import Plane
-from point2node.show.scene import LabelledScene
 
 Numbers = NDArray[np.int64]
 SURFACES = ("wall", "floor", "ceiling")
@@ -89,7 +89,7 @@ class FoundObject:
         return f"{self.kind.name.replace(' ', '_')}_{self.number:02}"
 
 
-def find_objects(scene: LabelledScene) -> list[FoundObject]:
+def find_objects(scene: LabelledCloud) -> list[FoundObject]:
     """The objects of a scene in metres, class by class, the largest first."""
     found: list[FoundObject] = []
     nearest = NEIGHBOURS_WITHIN * _spacing(scene.xyz[scene.placed])
@@ -97,14 +97,14 @@ def find_objects(scene: LabelledScene) -> list[FoundObject]:
         if kind.name in (*SURFACES, *LEFT_OUT):
             continue
         rule = RULES.get(kind.name, DEFAULT)
-        numbers = np.flatnonzero((scene.labels == place) & scene.placed)
+        numbers = np.flatnonzero((scene.places == place) & scene.placed)
         number = 0
         for points, box in _split(scene.xyz[numbers], max(rule.gap, nearest)):
             if len(points) >= rule.points and max(box.size) >= rule.longest:
                 number += 1
                 group = numbers[points]
-                confidence = None if scene.confidence is None else float(scene.confidence[group].mean())
-                found.append(FoundObject(number, kind, group, box, confidence))
+                sure = float(scene.confidence[group].mean())
+                found.append(FoundObject(number, kind, group, box, None if math.isnan(sure) else sure))
     return found
 
 
@@ -191,7 +191,7 @@ COLUMNS = ("name", "class", "points", "confidence", "x", "y", "z", "length", "wi
 
 
 def write_objects(
-    folder: Path, scene: LabelledScene, objects: Sequence[FoundObject], planes: Sequence[Plane], *, parts: bool = False
+    folder: Path, scene: LabelledCloud, objects: Sequence[FoundObject], planes: Sequence[Plane], *, parts: bool = False
 ) -> list[Path]:
     """Write all files of a scene's objects into a folder that is there; returns them."""
     rows = [_row(one) for one in objects]

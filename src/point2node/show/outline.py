@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from point2node.geometry.components import connected_components
+from point2node.inference.labelled import LabelledCloud
 from point2node.show.planes import WallPlane
-from point2node.show.scene import LabelledScene
 
 Floats = NDArray[np.float64]
 Cells = NDArray[np.bool_]
@@ -31,7 +31,7 @@ VIEWS = 0.15
 SAME_DIRECTION = math.radians(12)
 
 
-def trace_outline(scene: LabelledScene, walls: Sequence[WallPlane]) -> Floats:
+def trace_outline(scene: LabelledCloud, walls: Sequence[WallPlane]) -> Floats:
     """(V, 2): the outline, counter-clockwise. Where there is a wall near a side, the side lies on its inner face."""
     xy = _without_views(np.asarray(scene.xyz[scene.placed, :2], np.float64), walls)
     main = max(walls, key=lambda wall: wall.length)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from point2node.show.scene import LabelledScene
+from point2node.inference.labelled import LabelledCloud
 
 Floats = NDArray[np.float64]
 IN_WALLS = ("window", "door", "board", "column", "curtain")
@@ -83,7 +83,7 @@ class WallPlane(Plane):
         return (xy - start) @ direction, (xy - start) @ np.array(self.normal[:2])
 
 
-def find_planes(scene: LabelledScene) -> list[Plane]:
+def find_planes(scene: LabelledCloud) -> list[Plane]:
     """The walls, floors and ceilings of a scene in metres, the largest of each first."""
     planes: list[Plane] = []
     for kind in ("floor", "ceiling"):
@@ -91,7 +91,7 @@ def find_planes(scene: LabelledScene) -> list[Plane]:
     return [*planes, *find_walls(scene)]
 
 
-def find_walls(scene: LabelledScene) -> list[WallPlane]:
+def find_walls(scene: LabelledCloud) -> list[WallPlane]:
     """Straight vertical planes through the points of walls, and of what is in walls; the largest first.
 
     Seen from above, cells with many heights are looked at: lines through as many of them as possible are taken one
@@ -128,9 +128,9 @@ def find_walls(scene: LabelledScene) -> list[WallPlane]:
     return sorted(walls, key=lambda wall: -wall.area)
 
 
-def _points_of(scene: LabelledScene, names: tuple[str, ...]) -> Floats:
+def _points_of(scene: LabelledCloud, names: tuple[str, ...]) -> Floats:
     places = [place for place, one in enumerate(scene.classes) if one.name in names]
-    return np.asarray(scene.xyz[np.isin(scene.labels, places) & scene.placed], np.float64)
+    return np.asarray(scene.xyz[np.isin(scene.places, places) & scene.placed], np.float64)
 
 
 def _find_levels(xyz: Floats, kind: str) -> list[Plane]:

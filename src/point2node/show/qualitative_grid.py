@@ -10,14 +10,16 @@ import numpy as np
 
 from point2node.core.classes import SemanticClass
 from point2node.core.errors import InputError
+from point2node.core.point_cloud import Array, PointCloud
+from point2node.inference.labelled import LabelledCloud
 from point2node.show.colours import class_colours
-from point2node.show.scene import Array, LabelledScene
 from point2node.show.sheets import Sheet, legend
 from point2node.show.splatting import splat, stand_at_corner
 from point2node.show.stills import open_room
 
 PIXELS = (840, 600)
 BASELINE, OWN = "baseline", "Point2Node"
+NO_CLASS = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,13 +31,13 @@ class GridRow:
     columns: Mapping[str, Array]
 
 
-def row_of(scene: LabelledScene, baseline: LabelledScene | None = None) -> GridRow:
+def row_of(scene: LabelledCloud, baseline: LabelledCloud | None = None) -> GridRow:
     """The row of a labelled scene, beside what another network made of the same points."""
     columns: dict[str, Array] = {}
     if scene.rgb is not None:
         columns["colour of the scan"] = scene.rgb
-    if scene.truth is not None:
-        columns["ground truth"] = scene.truth
+    if scene.true_places is not None:
+        columns["ground truth"] = scene.true_places
     if baseline is not None:
         same = [one.name for one in baseline.classes] == [one.name for one in scene.classes]
         if not same or len(baseline) != len(scene):
@@ -44,8 +46,8 @@ def row_of(scene: LabelledScene, baseline: LabelledScene | None = None) -> GridR
                 expected=f"the points and classes of {scene.name}",
                 found=f"{len(baseline):,} points for {len(scene):,}" if same else "other classes",
             )
-        columns[BASELINE] = baseline.labels
-    return GridRow(scene.name, scene.xyz, columns | {OWN: scene.labels})
+        columns[BASELINE] = baseline.places
+    return GridRow(scene.name, scene.xyz, columns | {OWN: scene.places})
 
 
 def draw_grid(rows: Sequence[GridRow], classes: tuple[SemanticClass, ...], path: Path) -> None:
@@ -68,7 +70,9 @@ def draw_grid(rows: Sequence[GridRow], classes: tuple[SemanticClass, ...], path:
 def _draw_row(row: GridRow, classes: tuple[SemanticClass, ...]) -> tuple[dict[str, Array], set[int]]:
     """One room from the same side under each heading, and the classes that are seen on it."""
     labels = next((values for values in row.columns.values() if values.ndim == 1), np.full(len(row.xyz), -1))
-    scene = LabelledScene(row.name, row.xyz, classes, labels)
+    values = np.array([*(one.value for one in classes), NO_CLASS], np.int32)
+    unknown = np.full(len(labels), np.nan, np.float32)
+    scene = LabelledCloud(PointCloud(row.xyz), values[labels], unknown, unknown, classes, "", name=row.name)
     numbers, _ = open_room(scene)
     shown = row.xyz[numbers]
     splats = splat(shown, stand_at_corner(shown), PIXELS)

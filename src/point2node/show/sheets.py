@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
+from point2node.core.point_cloud import Array
 from point2node.core.writing import replacing
 from point2node.show.colours import UNKNOWN, Colour, ramp
-from point2node.show.scene import Array
 
 BACKGROUND = (244, 246, 248)  # not white: lamps and boards are
 INK, FAINT, EDGE = (20, 20, 20), (115, 115, 115), (128, 128, 128)

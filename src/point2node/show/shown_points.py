@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from point2node.show.scene import Array, LabelledScene
+from point2node.core.point_cloud import Array
+from point2node.inference.labelled import LabelledCloud
 
 DIRECTIONS = 8
 """Viewers are told apart by the nearest of so many directions around the room, the first along x."""
@@ -14,7 +15,7 @@ MOST_COLUMNS = 100_000
 BELOW_CEILING, THICKNESS, SKIRTING, COLUMN = 0.2, 0.12, 0.08, 0.08  # shares of the room's height
 
 
-def ceiling_cut(scene: LabelledScene) -> float | None:
+def ceiling_cut(scene: LabelledCloud) -> float | None:
     """The height to cut a room open at, a little below its ceiling; None if no class of that name says where it is."""
     return cut_height(scene.xyz[scene.placed, 2], _heights(scene, CEILING))
 
@@ -29,14 +30,14 @@ def cut_height(heights: Array, ceiling: Array | None = None) -> float | None:
     return float(top - BELOW_CEILING * (top - floor))
 
 
-def walls_towards(scene: LabelledScene) -> Array | None:
+def walls_towards(scene: LabelledCloud) -> Array | None:
     """(N,) uint8: bit d is set where a point belongs to a wall towards a viewer in direction d.
 
     Seen from there, each column of the room loses what lies at or outside its outermost wall, down to the skirting.
     None without a class called wall, or for a scene that is far too flat to be a room. Every point needs a position.
     """
     place = _place(scene, "wall")
-    wall = scene.labels == place
+    wall = scene.places == place
     if place is None or not wall.any():
         return None
     floor, top = np.quantile(scene.xyz[:, 2], (0.01, 0.99))
@@ -63,11 +64,11 @@ def _without_gaps(outermost: Array) -> Array:
     return np.median(np.stack([padded[by : by + len(outermost)] for by in range(5)]), axis=0)
 
 
-def _heights(scene: LabelledScene, name: str) -> Array:
-    return np.asarray(scene.xyz[scene.placed & (scene.labels == _place(scene, name)), 2])
+def _heights(scene: LabelledCloud, name: str) -> Array:
+    return np.asarray(scene.xyz[scene.placed & (scene.places == _place(scene, name)), 2])
 
 
-def _place(scene: LabelledScene, name: str) -> int | None:
+def _place(scene: LabelledCloud, name: str) -> int | None:
     return next((n for n, one in enumerate(scene.classes) if one.name.strip().lower() == name), None)
 
 

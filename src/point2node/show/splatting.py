@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from point2node.show.scene import Array
+from point2node.core.point_cloud import Array
 from point2node.show.shown_points import spacing
 from point2node.show.splatting_kernels import draw_discs, light_pixels, mix_colours
 

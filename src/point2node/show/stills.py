@@ -8,8 +8,9 @@ import numpy as np
 from PIL.Image import Image
 
 from point2node.core.errors import InputError, unknown_choice
+from point2node.core.point_cloud import Array
+from point2node.inference.labelled import LabelledCloud
 from point2node.show.colours import RAMPS, RIGHT, UNKNOWN, WRONG, class_colours, ramp
-from point2node.show.scene import Array, LabelledScene
 from point2node.show.sheets import Sheet, legend, scale
 from point2node.show.shown_points import DIRECTIONS, ceiling_cut, thin, walls_towards
 from point2node.show.splatting import Splats, splat, stand_at_corner
@@ -26,7 +27,7 @@ TITLES = {
 }
 
 
-def write_stills(scene: LabelledScene, page: Path) -> list[Path]:
+def write_stills(scene: LabelledCloud, page: Path) -> list[Path]:
     """Write a PNG for each way in which the scene can be coloured, named after the page: ``room_class.png`` …"""
     opened, splats, note = _open(scene)
     written = []
@@ -37,7 +38,7 @@ def write_stills(scene: LabelledScene, page: Path) -> list[Path]:
     return written
 
 
-def write_still(scene: LabelledScene, path: Path, kind: str = "class") -> None:
+def write_still(scene: LabelledCloud, path: Path, kind: str = "class") -> None:
     """Write one of them."""
     opened, splats, note = _open(scene)
     colours = colours_of(opened)
@@ -46,13 +47,13 @@ def write_still(scene: LabelledScene, path: Path, kind: str = "class") -> None:
     _sheet(opened, kind, splats.paint(colours[kind]), note).save(path)
 
 
-def _open(scene: LabelledScene) -> tuple[LabelledScene, Splats, str]:
+def _open(scene: LabelledCloud) -> tuple[LabelledCloud, Splats, str]:
     numbers, note = open_room(scene)
     opened = scene[numbers]
     return opened, splat(opened.xyz, stand_at_corner(opened.xyz), PIXELS), note
 
 
-def open_room(scene: LabelledScene) -> tuple[Array, str]:
+def open_room(scene: LabelledCloud) -> tuple[Array, str]:
     """The numbers of the points that a still shows, without those that would hide the rest, and a note on these."""
     numbers = np.flatnonzero(scene.placed)
     if not len(numbers):
@@ -75,27 +76,26 @@ def open_room(scene: LabelledScene) -> tuple[Array, str]:
     return numbers[kept], f"{' and '.join(away)} cut away"
 
 
-def colours_of(scene: LabelledScene) -> dict[str, Array]:
+def colours_of(scene: LabelledCloud) -> dict[str, Array]:
     """(N, 3) uint8 for each way in which the scene can be coloured."""
-    found = {"class": class_colours(scene.labels, scene.palette)}
+    found = {"class": class_colours(scene.places, scene.palette)}
     if scene.rgb is not None:
         found["rgb"] = scene.rgb
-    for name, values in (("confidence", scene.confidence), ("entropy", scene.entropy)):
-        if values is not None:
-            found[name] = ramp(name, values)
-    if scene.truth is not None:
-        found["truth"] = class_colours(scene.truth, scene.palette)
-        known = (scene.truth >= 0) & (scene.labels >= 0)
-        kinds = np.where(known, np.where(scene.truth == scene.labels, 0, 1), 2)
+    for name, values in scene.certainty.items():
+        found[name] = ramp(name, values)
+    if scene.true_places is not None:
+        found["truth"] = class_colours(scene.true_places, scene.palette)
+        known = (scene.true_places >= 0) & (scene.places >= 0)
+        kinds = np.where(known, np.where(scene.true_places == scene.places, 0, 1), 2)
         found["error"] = np.array([RIGHT, WRONG, UNKNOWN], np.uint8)[kinds]
     return found
 
 
-def _sheet(scene: LabelledScene, kind: str, image: Array, note: str) -> Sheet:
+def _sheet(scene: LabelledCloud, kind: str, image: Array, note: str) -> Sheet:
     return Sheet([[image]], title=f"{scene.name}: {TITLES[kind]}", note=note, key=_key(scene, kind))
 
 
-def _key(scene: LabelledScene, kind: str) -> Image | None:
+def _key(scene: LabelledCloud, kind: str) -> Image | None:
     """What the colours of a still mean."""
     if kind in RAMPS:
         return scale(kind, PIXELS[0])
@@ -103,6 +103,6 @@ def _key(scene: LabelledScene, kind: str) -> Image | None:
         return legend([("right", RIGHT), ("wrong", WRONG)], PIXELS[0])
     if kind == "rgb":
         return None
-    labels = scene.truth if kind == "truth" and scene.truth is not None else scene.labels
+    labels = scene.true_places if kind == "truth" and scene.true_places is not None else scene.places
     counts = zip(scene.classes, scene.count(labels), strict=True)
     return legend([(one.name, one.colour) for one, count in counts if count], PIXELS[0])

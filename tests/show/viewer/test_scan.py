@@ -3,7 +3,6 @@ import pytest
 
 from point2node.core.point_cloud import PointCloud
 from point2node.inference.labeller import Options
-from point2node.show.scene_files import scene_of
 from point2node.show.shown_points import ceiling_cut
 from point2node.show.viewer.scan import first_cut, place_scan
 from tests.show.scenes import CHAIR, box_room, labelled_box
@@ -39,7 +38,7 @@ def test_a_labelled_scan_is_cut_where_its_page_is():
     scan = place_scan("box.ply", ".ply", labelled.cloud, Options())
     low, high, cut = first_cut(scan, labelled)
     assert (low, high) == (0, pytest.approx(3))
-    assert cut == pytest.approx(ceiling_cut(scene_of(labelled, "box")), abs=1e-4)
+    assert cut == pytest.approx(ceiling_cut(labelled), abs=1e-4)
     assert first_cut(scan, labelled_box(labels=np.full(20000, CHAIR, np.int32))) == first_cut(scan)
 
 

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from html import escape
 
 import numpy as np
 import viser
 
+from point2node.core.point_cloud import PointCloud
 from point2node.inference.labelled import LabelledCloud
 from point2node.show.contents import Contents, find_contents
 from point2node.show.objects import FoundObject, Numbers
 from point2node.show.plan_files import plan_as_svg
-from point2node.show.scene import LabelledScene
 from point2node.show.shown_points import thin
 from point2node.show.viewer.picture import Picture
 from point2node.show.viewer.scan import Scan
@@ -152,15 +153,8 @@ def contents_of(scan: Scan, labelled: LabelledCloud) -> tuple[Contents | None, N
     """What is in a scan, where the viewer draws it, and the points of the cloud that it was found in."""
     places = thin(scan.placement.xyz, MOST_POINTS)
     numbers = scan.placement.numbers[places]
-    scene = LabelledScene(
-        scan.name,
-        np.asarray(scan.placement.xyz[places], np.float64),
-        labelled.classes,
-        labelled.places[numbers],
-        confidence=labelled.confidence[numbers],
-        scale=1.0,
-    )
-    return find_contents(scene), numbers
+    drawn = replace(labelled[numbers], cloud=PointCloud(scan.placement.xyz[places]), name=scan.name, up="z", scale=1.0)
+    return find_contents(drawn), numbers
 
 
 def _describe(one: FoundObject) -> str:
