@@ -12,14 +12,15 @@ from torch import Tensor, nn
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
 from point2node.models.layers import Head, Layers, gather_nodes
 from point2node.models.network import Network
-from point2node.models.reference.layers import Mlp, join_features
-from point2node.models.reference.network import Classifier, Segmenter
+from point2node.models.reference.network import Classifier, Mlp, Segmenter, join_features
 
 
 class Abstraction(nn.Module):
     """From a level of points to the next smaller one: each of its points sees its neighbours on the level above.
 
-    The set abstraction of [PointNet++](https://arxiv.org/abs/1706.02413), in whatever form a network gives it.
+    The set abstraction of [PointNet++](https://arxiv.org/abs/1706.02413), in whatever form h a network gives it:
+
+        result_p = h({(x_q - x_p, f_q) : q in neighbours(p)})
 
     Shapes:
         - queries: (B, P, 3), the centres
