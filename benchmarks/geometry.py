@@ -11,13 +11,11 @@ from torch import Tensor
 from benchmarks.measure import Row, alternate
 from point2node.geometry.blocks import cut_blocks, voting_groups
 from point2node.geometry.neighbours import k_nearest_neighbours, nearest_indices
-from point2node.geometry.normal_kernels import find_normals
-from point2node.geometry.normals import LINE, find_normals_in_torch
+from point2node.geometry.normals import LINE, find_normals, find_normals_in_torch
 from point2node.geometry.pyramid import build_pyramid
 from point2node.geometry.sampling import farthest_point_sampling, grid_sampling
-from point2node.geometry.smoothing import spread_in_torch
-from point2node.geometry.smoothing_kernels import spread
-from point2node.kernels.switch import torch_only
+from point2node.geometry.smoothing import spread, spread_in_torch
+from point2node.kernels.calling import torch_only
 from point2node.models.catalogue import create_model
 
 

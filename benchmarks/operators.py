@@ -16,7 +16,7 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks.measure import Row, alternate, own_peak_megabytes
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 from point2node.models.operators.chi_product import chi_product
 from point2node.models.operators.local_update import local_update
 from point2node.models.operators.non_local_update import non_local_update

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from point2node.core.errors import InputError
 from point2node.geometry.normals import estimate_normals
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 
 both_forms = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
 

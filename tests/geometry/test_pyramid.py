@@ -6,7 +6,7 @@ import torch
 from point2node.core.errors import InputError
 from point2node.geometry.neighbours import dilated_k_nearest_neighbours
 from point2node.geometry.pyramid import PyramidPlan, Search, build_pyramid
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 
 PLAN = PyramidPlan(
     level_sizes=(None, 20, 8, 8),

@@ -15,7 +15,7 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.geometry.sampling import farthest_point_sampling, grid_sampling, random_sampling
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 
 Form = Callable[[], AbstractContextManager[None]]
 both_forms = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from point2node.geometry.smoothing import smooth_on_surfaces
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 
 both_forms = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])
 

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from point2node.core.words import SURROUNDINGS, WIDTHS
-from point2node.geometry.normal_kernels import find_axes
+from point2node.geometry.normals import find_axes
 from point2node.geometry.surroundings import DESCRIPTIONS, describe_surroundings
 
 SIZE, LOWEST, HIGHEST, UPRIGHT = 0, 1, 2, 6  # columns of ``segment``

@@ -7,7 +7,7 @@ import torch
 from point2node.core.errors import InputError
 from point2node.data.batches import Sample, make_batch
 from point2node.inference.asking import answers, ask
-from point2node.kernels.switch import torch_only, use_kernels
+from point2node.kernels.calling import torch_only, use_kernels
 from point2node.models.catalogue import create_model
 
 

@@ -6,7 +6,7 @@ from torch import distributed, multiprocessing, nn
 
 from point2node.models.batch_norm import BatchNorm, synchronise_batch_norms
 from point2node.models.layers import Dense
-from point2node.models.reference.layers import NormalisedDense
+from point2node.models.reference.network import NormalisedDense
 
 
 def test_the_first_statistics_are_those_of_the_first_batch():

@@ -23,7 +23,7 @@ from point2node.data.store import Store
 from point2node.geometry.augment import Augmentation, swap_part, transform_normals, transform_points
 from point2node.geometry.blocks import PAPER, BlockRules, training_group
 from point2node.geometry.frames import FRAMES, UPWARDS, Frame
-from point2node.kernels.threads import kernels_bear_threads
+from point2node.kernels.calling import kernels_bear_threads
 
 NO_AUGMENTATION = Augmentation()
 LARGEST_PART = 0.5

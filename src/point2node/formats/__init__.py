@@ -15,8 +15,8 @@ from point2node.core import writing
 from point2node.core.errors import InputError, unknown_choice
 from point2node.core.point_cloud import PointCloud
 from point2node.formats import arrays, e57, las, meshes, pcd, ply, text
+from point2node.formats.meshes import sample_surface
 from point2node.formats.pieces import Pieces
-from point2node.formats.triangles import sample_surface
 
 _READERS: MappingProxyType[str, Callable[[Path], PointCloud]] = MappingProxyType({
     ".ply": ply.read,

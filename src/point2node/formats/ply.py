@@ -15,10 +15,10 @@ import numpy as np
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import cloud_from_columns, columns_from_cloud, narrow, usual_type
+from point2node.formats.meshes import fan, split_polygons
 from point2node.formats.numbers import NumberRows, as_type, parse_rows
 from point2node.formats.pieces import Pieces, check_alike, rows_in_pieces
 from point2node.formats.ply_header import CORNERS, Element, Header, read_header, truncated
-from point2node.formats.triangles import fan, split_polygons
 
 TYPE_NAMES = {
     "i1": "char", "u1": "uchar", "i2": "short", "u2": "ushort", "i4": "int", "u4": "uint",

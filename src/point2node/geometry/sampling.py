@@ -10,8 +10,7 @@ from torch import Tensor
 from point2node.core.errors import InputError
 from point2node.geometry.coordinates import check_coordinates
 from point2node.geometry.sampling_kernels import cell_keys, number_cells, sample_farthest
-from point2node.kernels.switch import use_kernels
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import match_torch_threads, use_kernels
 
 CELLS_PER_POINT = 16
 """Up to so many cells in the bounding box for each point, a table of all cells beats sorting the keys."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import numpy as np
 import torch
+from numba import prange
+from numpy.typing import NDArray
 from torch import Tensor
 
 from point2node.geometry.neighbours import nearest_indices
 from point2node.geometry.normals import find_surface
-from point2node.geometry.smoothing_kernels import link_surface, spread
-from point2node.kernels.switch import use_kernels
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import match_torch_threads, use_kernels
+from point2node.kernels.compiling import kernel
 
 NEIGHBOURS = 24
 """Cells around one that it may be linked to: about 8 cm to each side."""
@@ -71,3 +74,45 @@ def _links_in_torch(points: Tensor, normals: Tensor, neighbours: Tensor) -> Tens
     offset = ((points[neighbours] - points[:, None]) * normals[:, None]).sum(dim=-1).abs()
     itself = neighbours == torch.arange(len(points), device=points.device)[:, None]
     return (alike & (offset <= OFFSET)) | itself
+
+
+Floats = NDArray[np.floating[Any]]
+Integers = NDArray[np.integer[Any]]
+
+
+@kernel(parallel=True)
+def link_surface(points: Floats, normals: Floats, neighbours: Integers, alike: float, offset: float) -> Integers:
+    """(M, K) int32: the neighbours that lie on the same surface as a point, then −1."""
+    total, k = neighbours.shape
+    links = np.full((total, k), -1, np.int32)
+    for p in prange(total):
+        count = 0
+        for i in range(k):
+            other = neighbours[p, i]
+            cosine, distance = 0.0, 0.0
+            for axis in range(3):
+                cosine += normals[p, axis] * normals[other, axis]
+                distance += normals[p, axis] * (points[other, axis] - points[p, axis])
+            if other == p or (abs(cosine) >= alike and abs(distance) <= offset):
+                links[p, count] = other
+                count += 1
+    return links
+
+
+@kernel(parallel=True)
+def spread(values: Floats, weights: Floats, links: Integers) -> Floats:
+    """(M, C): for each point the weighted mean of the values (M, C) of those that it is linked to."""
+    total, channels = values.shape
+    found = np.empty((total, channels), values.dtype)
+    for p in prange(total):
+        sums, weight = np.zeros(channels), 0.0
+        for i in range(links.shape[1]):
+            other = links[p, i]
+            if other < 0:
+                break
+            weight += weights[other]
+            for channel in range(channels):
+                sums[channel] += weights[other] * values[other, channel]
+        for channel in range(channels):
+            found[p, channel] = sums[channel] / weight
+    return found

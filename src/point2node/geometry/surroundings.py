@@ -22,9 +22,9 @@ from scipy.sparse.csgraph import connected_components
 from point2node.core.words import WIDTHS, Feature
 from point2node.geometry.frames import floor_height
 from point2node.geometry.neighbours import nearest_indices
-from point2node.geometry.normal_kernels import find_axes
+from point2node.geometry.normals import find_axes
 from point2node.geometry.sampling import grid_sampling
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import match_torch_threads
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]

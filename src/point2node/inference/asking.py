@@ -13,7 +13,7 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.data.batches import Batch
-from point2node.kernels.threads import kernels_bear_threads
+from point2node.kernels.calling import kernels_bear_threads
 from point2node.models.network import Network
 
 NODES_AT_ONCE = 4096

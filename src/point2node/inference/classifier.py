@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.data.batches import Sample, make_batch
-from point2node.formats.triangles import sample_surface
+from point2node.formats.meshes import sample_surface
 from point2node.geometry.coordinates import TASK_FRAMES
 from point2node.geometry.frames import UPWARDS
 from point2node.inference.asking import ask

@@ -22,7 +22,7 @@ from point2node._version import __version__
 from point2node.core.errors import InputError
 from point2node.core.writing import check_writable, replacing
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
-from point2node.kernels.switch import exportable
+from point2node.kernels.calling import exportable
 from point2node.models.layers import gather_nodes
 from point2node.models.network import Network
 from point2node.weights.trained import Trained

@@ -19,7 +19,7 @@ from point2node.data.batches import Sample
 from point2node.data.features import SceneFeatures, compact_normals, surroundings_of
 from point2node.geometry.blocks import BlockRules, cut_blocks, widen
 from point2node.geometry.frames import LOOKED_AT, Placement, place
-from point2node.geometry.interpolation import interpolate
+from point2node.geometry.neighbours import interpolate
 from point2node.geometry.sampling import grid_sampling
 from point2node.geometry.smoothing import smooth_on_surfaces
 from point2node.geometry.surroundings import describe_surroundings

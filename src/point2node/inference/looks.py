@@ -11,7 +11,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from point2node.geometry.interpolation import interpolate
+from point2node.geometry.neighbours import interpolate
 from point2node.inference.votes import Votes, pieces
 
 Numbers = NDArray[np.int64]

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.operators.activation_norm import activate_and_normalise_
 

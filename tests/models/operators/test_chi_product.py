@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from point2node.kernels.switch import torch_only
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import match_torch_threads, torch_only
 from point2node.models.operators.chi_product import chi_product, chi_product_edges
 
 FORMS = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])

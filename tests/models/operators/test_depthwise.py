@@ -8,7 +8,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 from point2node.models.operators.depthwise import depthwise_over_rows
 
 FORMS = pytest.mark.parametrize("form", [nullcontext, torch_only], ids=["kernel", "torch"])

@@ -7,8 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from point2node.kernels.switch import exportable, torch_only
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import exportable, match_torch_threads, torch_only
 from point2node.models.operators import local_update as local_update_file
 from point2node.models.operators.local_update import local_update
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 from torch import Tensor
 
-from point2node.kernels.switch import exportable, torch_only
+from point2node.kernels.calling import exportable, torch_only
 from point2node.models.operators import non_local_update as non_local_update_file
 from point2node.models.operators.non_local_update import non_local_update
 

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 from point2node.models.point2node.chi_conv import ChiConv
 
 K, P, M = 5, 7, 11

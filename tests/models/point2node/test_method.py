@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from point2node.kernels.switch import torch_only
+from point2node.kernels.calling import torch_only
 from point2node.models.point2node.design import Design
 from point2node.models.point2node.method import (
     AdaptiveFeatureAggregation,

@@ -2,7 +2,7 @@ import pytest
 import torch
 
 from point2node.geometry.pyramid import Search
-from point2node.kernels.switch import exportable
+from point2node.kernels.calling import exportable
 from point2node.models.catalogue import create_model
 from point2node.models.layers import gather_nodes
 from point2node.models.reference import dgcnn

@@ -11,8 +11,7 @@ from torch.autograd.function import once_differentiable
 from torch.autograd.graph import increment_version
 from torch.nn import functional as F
 
-from point2node.kernels.switch import use_kernels
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import match_torch_threads, use_kernels
 from point2node.models.batch_norm import BatchNorm
 from point2node.models.operators import activation_norm_kernels as kernels
 

@@ -8,9 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from point2node.kernels.arguments import check_neighbours, check_shape, rows_of
-from point2node.kernels.switch import use_kernels
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import check_neighbours, check_shape, match_torch_threads, rows_of, use_kernels
 from point2node.models.operators import chi_kernels
 
 

@@ -8,9 +8,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from point2node.kernels.arguments import check_shape
-from point2node.kernels.switch import use_kernels
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import check_shape, match_torch_threads, use_kernels
 from point2node.models.operators import depthwise_kernels as kernels
 
 

@@ -9,9 +9,14 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.utils.checkpoint import checkpoint
 
-from point2node.kernels.arguments import check_neighbours, check_shape, rows_of
-from point2node.kernels.switch import in_one_piece, use_kernels
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import (
+    check_neighbours,
+    check_shape,
+    in_one_piece,
+    match_torch_threads,
+    rows_of,
+    use_kernels,
+)
 from point2node.models.operators import local_kernels
 
 CHUNK = 1 << 23

@@ -9,8 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from point2node.kernels.switch import use_kernels
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import match_torch_threads, use_kernels
 from point2node.models.operators import narrow_linear_kernels as kernels
 
 NARROW = 48

@@ -10,9 +10,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from point2node.kernels.arguments import rows_of
-from point2node.kernels.switch import in_one_piece, use_kernels
-from point2node.kernels.threads import match_torch_threads
+from point2node.kernels.calling import in_one_piece, match_torch_threads, rows_of, use_kernels
 from point2node.models.operators.non_local_kernels import exponentiate, softmax_gradient
 
 COLUMNS = 2048

@@ -10,7 +10,7 @@ from torch import Tensor
 
 from point2node.models.layers import Layers, gather_nodes
 from point2node.models.reference.hierarchy import Abstraction, Hierarchy, join_grouped
-from point2node.models.reference.layers import Mlp, NormalisedDense
+from point2node.models.reference.network import Mlp, NormalisedDense
 from point2node.models.reference.pointnet2_ssg import PROPAGATION, build_with_layers
 from point2node.models.sizes import Size
 

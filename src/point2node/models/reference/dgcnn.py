@@ -9,11 +9,17 @@ import torch
 from torch import Tensor, nn
 
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
-from point2node.kernels.switch import in_one_piece
+from point2node.kernels.calling import in_one_piece
 from point2node.models.layers import Head, Layers, gather_nodes
 from point2node.models.network import Network
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features, spread_maximum
-from point2node.models.reference.network import Classifier, Segmenter
+from point2node.models.reference.network import (
+    Classifier,
+    Mlp,
+    NormalisedDense,
+    Segmenter,
+    join_features,
+    spread_maximum,
+)
 from point2node.models.sizes import Size
 
 K = 20

@@ -11,8 +11,7 @@ from point2node.core.errors import InputError
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
 from point2node.models.layers import Head, Layers, gather_nodes
 from point2node.models.reference.hierarchy import Propagation, group_in_ball, level_sizes, searches_back
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
-from point2node.models.reference.network import Segmenter
+from point2node.models.reference.network import Mlp, NormalisedDense, Segmenter, join_features
 from point2node.models.sizes import Size
 
 POSITION, FEATURE, MERGED = (32, 16), (16, 16), (64,)

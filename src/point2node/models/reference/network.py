@@ -1,13 +1,20 @@
-"""What the reference networks share: how a label comes from their nodes, for every point or for the whole cloud."""
+"""What the reference networks share: how a label comes from their nodes, and layers."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
 
 from point2node.geometry.pyramid import Pyramid
+from point2node.models.batch_norm import BatchNorm
+from point2node.models.layers import Dense
 from point2node.models.network import Network
+from point2node.models.operators.activation_norm import activate_and_normalise_
 
 
 class Segmenter(Network):
@@ -53,3 +60,87 @@ class Classifier(Network):
 
     def _head_rows(self, nodes: int) -> int:
         return 1
+
+
+class NormalisedDense(Dense):
+    """linear without bias → batch norm → ReLU, or leaky ReLU where a slope is given.
+
+        ReLU(BatchNorm(W x))
+
+    The published layers also have a bias, which the norm removes again: it would never learn.
+
+    Args:
+        in_channels: width of the input.
+        out_channels: width of the result.
+        slope: of the leaky ReLU for negative values; 0 for a plain ReLU.
+
+    Shapes:
+        - x: (…, in_channels)
+        - result: (…, out_channels)
+    """
+
+    def __init__(self, in_channels: int, out_channels: int, slope: float = 0.0) -> None:
+        super().__init__(in_channels, out_channels)
+        self.norm = BatchNorm(out_channels, eps=1e-5, momentum=0.1)
+        self.slope = slope
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(…, in_channels) → (…, out_channels)."""
+        return self.activate(self.linear(x))
+
+    def activate(self, z: Tensor) -> Tensor:
+        """What follows the linear map; z (…, out_channels) may be overwritten."""
+        z = activate_and_normalise_(z, self.norm, activation=False)
+        return F.leaky_relu(z, self.slope) if self.slope else F.relu(z)
+
+
+class Mlp(nn.Sequential):
+    """The same layers for every point, one after the other.
+
+    mlp(…) of [PointNet](https://arxiv.org/abs/1612.00593) and its successors:
+
+        layer_n(… layer_1(x))
+
+    Args:
+        in_channels: width of the input.
+        widths: of the layers.
+        slope: of their leaky ReLUs; 0 for plain ReLUs.
+        layer: makes a layer from its two widths and the slope.
+
+    Shapes:
+        - x: (…, in_channels)
+        - result: (…, the last of the widths)
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        widths: Sequence[int],
+        slope: float = 0.0,
+        layer: type[NormalisedDense] = NormalisedDense,
+    ) -> None:
+        super().__init__(*(layer(*pair, slope) for pair in pairwise((in_channels, *widths))))
+
+    def lead(self, x: Tensor) -> Tensor:
+        """Through every layer but the last."""
+        for layer in list(self)[:-1]:
+            x = layer(x)
+        return x
+
+    def finish(self, x: Tensor) -> Tensor:
+        """Through the last layer, from what ``lead`` gives."""
+        return self[-1](x)
+
+    def macs(self, rows: int) -> int:
+        """Multiply-accumulates for ``rows`` vectors."""
+        return sum(layer.macs(rows) for layer in self if isinstance(layer, Dense))
+
+
+def join_features(xyz: Tensor, features: Tensor | None) -> Tensor:
+    """(…, 3) and (…, C) give (…, 3 + C); without features the coordinates alone."""
+    return xyz if features is None else torch.cat([xyz, features], dim=-1)
+
+
+def spread_maximum(x: Tensor) -> Tensor:
+    """The maximum over each cloud, given to all of its points: (B, N, C) → (B, N, C)."""
+    return x.max(dim=1, keepdim=True).values.expand_as(x)

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from point2node.geometry.pyramid import Pyramid, Search
-from point2node.kernels.switch import in_one_piece
+from point2node.kernels.calling import in_one_piece
 from point2node.models.layers import Head, Layers, gather_nodes
 from point2node.models.reference.hierarchy import (
     Abstraction,
@@ -21,8 +21,7 @@ from point2node.models.reference.hierarchy import (
     searches_back,
     stack,
 )
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features
-from point2node.models.reference.network import Segmenter
+from point2node.models.reference.network import Mlp, NormalisedDense, Segmenter, join_features
 from point2node.models.sizes import Size
 
 WEIGHT_NET = (8, 8, 16)

@@ -8,8 +8,14 @@ from torch import Tensor, nn
 from point2node.geometry.pyramid import Pyramid, PyramidPlan
 from point2node.models.layers import Head
 from point2node.models.network import Network
-from point2node.models.reference.layers import Mlp, NormalisedDense, join_features, spread_maximum
-from point2node.models.reference.network import Classifier, Segmenter
+from point2node.models.reference.network import (
+    Classifier,
+    Mlp,
+    NormalisedDense,
+    Segmenter,
+    join_features,
+    spread_maximum,
+)
 from point2node.models.sizes import Size
 
 PLAN = PyramidPlan(level_sizes=(None,), sampling="farthest", encoder=())

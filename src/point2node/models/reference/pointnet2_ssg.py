@@ -20,7 +20,7 @@ from point2node.models.reference.hierarchy import (
     level_sizes,
     stack,
 )
-from point2node.models.reference.layers import Mlp, NormalisedDense
+from point2node.models.reference.network import Mlp, NormalisedDense
 from point2node.models.sizes import Size
 
 

@@ -21,7 +21,7 @@ from point2node.models.reference.hierarchy import (
     join_grouped,
     level_sizes,
 )
-from point2node.models.reference.layers import NormalisedDense, join_features
+from point2node.models.reference.network import NormalisedDense, join_features
 from point2node.models.reference.pointnet2_ssg import SetAbstraction
 from point2node.models.sizes import Size
 

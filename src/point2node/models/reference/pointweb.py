@@ -8,10 +8,10 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from point2node.kernels.switch import in_one_piece
+from point2node.kernels.calling import in_one_piece
 from point2node.models.layers import gather_nodes
 from point2node.models.reference.hierarchy import Abstraction, Hierarchy, join_grouped
-from point2node.models.reference.layers import Mlp, NormalisedDense
+from point2node.models.reference.network import Mlp, NormalisedDense
 from point2node.models.reference.pointnet2_ssg import CLASSIFIER, SEGMENTER, Ball, build_with_layers
 from point2node.models.sizes import Size
 

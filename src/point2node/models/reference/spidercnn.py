@@ -12,8 +12,7 @@ from torch import Tensor, nn
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, Search
 from point2node.models.layers import Head, Layers, gather_nodes, linear
 from point2node.models.network import Network
-from point2node.models.reference.layers import NormalisedDense, join_features
-from point2node.models.reference.network import Classifier, Segmenter
+from point2node.models.reference.network import Classifier, NormalisedDense, Segmenter, join_features
 from point2node.models.sizes import Size
 
 WIDTHS = (32, 64, 128, 256)

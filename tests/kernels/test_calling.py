@@ -1,10 +1,12 @@
-"""One switch for all compiled code: the network's operators and the geometry."""
+import subprocess
+import sys
 
+import numba
 import pytest
 import torch
 
 from point2node.geometry import neighbours, sampling
-from point2node.kernels.switch import exportable, in_one_piece, torch_only, use_kernels
+from point2node.kernels.calling import exportable, in_one_piece, match_torch_threads, torch_only, use_kernels
 
 
 def refuse(*_):
@@ -42,3 +44,28 @@ def test_the_switch_returns_to_what_it_was_even_after_an_error():
 @pytest.mark.parametrize("dtypes", [(torch.float16,), (torch.int64,), (torch.float32, torch.float64)])
 def test_kernels_take_one_floating_type_of_full_precision(dtypes):
     assert not use_kernels(*(torch.zeros(1, dtype=dtype) for dtype in dtypes))
+
+
+FRESH = """
+import torch
+from point2node.geometry.neighbours import k_nearest_neighbours
+torch.set_num_threads(1)
+points = torch.rand(2, 100, 3)
+k_nearest_neighbours(points, points, 4)
+assert torch.get_num_threads() == 1
+"""
+
+
+def test_numba_follows_torch():
+    threads = torch.get_num_threads()
+    try:
+        for wanted in (1, 2):
+            torch.set_num_threads(wanted)
+            match_torch_threads()
+            assert numba.get_num_threads() == min(wanted, numba.config.NUMBA_NUM_THREADS)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_the_first_kernel_of_a_process_leaves_torchs_count_alone():
+    subprocess.run([sys.executable, "-c", FRESH], check=True)
