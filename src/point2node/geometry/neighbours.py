@@ -27,6 +27,7 @@ def k_nearest_neighbours(queries: Tensor, points: Tensor, k: int) -> tuple[Tenso
         points: (B, P, 3), same dtype and device.
         k: how many neighbours; a query that is itself among the points is its own first neighbour.
     """
+    _check_pair(queries, points)
     squares, indices = _search(queries, points, k)
     return squares.sqrt(), indices
 
@@ -43,8 +44,10 @@ def dilated_k_nearest_neighbours(queries: Tensor, points: Tensor, k: int, dilati
     return dilate(nearest_indices(queries, points, k * dilation), k, dilation)
 
 
-def nearest_indices(queries: Tensor, points: Tensor, k: int) -> Tensor:
-    """The indices of ``k_nearest_neighbours`` alone."""
+def nearest_indices(queries: Tensor, points: Tensor, k: int, *, checked: bool = False) -> Tensor:
+    """The indices of ``k_nearest_neighbours`` alone; ``checked`` says that these coordinates are known to be fine."""
+    if not checked:
+        _check_pair(queries, points)
     return _search(queries, points, k)[1]
 
 
@@ -56,7 +59,6 @@ def dilate(nearest: Tensor, k: int, dilation: int) -> Tensor:
 
 def _search(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
     """Squared distances and indices."""
-    _check_pair(queries, points)
     _check_at_least_one("k", k)
     search = _search_by_tree if use_kernels(points) else _search_by_force
     return search(queries.detach(), points.detach(), min(k, points.shape[1]))

@@ -149,7 +149,7 @@ def _answer(searches: Sequence[Search], levels: Sequence[Tensor], chosen: Sequen
     for search in sorted(searches, key=lambda search: (-search.width, search.queries)):
         wider = next((other for other in lists if search.is_part_of(other)), None)
         if wider is None:
-            nearest = nearest_indices(levels[search.queries], levels[search.source], search.width)
+            nearest = nearest_indices(levels[search.queries], levels[search.source], search.width, checked=True)
             lists[search] = nearest
         else:
             nearest = lists[wider]

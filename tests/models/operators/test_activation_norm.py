@@ -50,15 +50,17 @@ def test_values_gradients_and_statistics_equal_the_two_steps(shape, activation, 
         torch.testing.assert_close(norm.get_buffer(name), buffer)
 
 
-def test_in_evaluation_the_running_statistics_are_used():
-    norm = norm_of(4).eval()
+@pytest.mark.parametrize("activation", [True, False])
+@pytest.mark.parametrize("shape", [(10, 4), (32, 5, 3), (7, 130)])  # 160 rows of 3 channels lie 32 side by side
+def test_in_evaluation_the_running_statistics_are_used(shape, activation):
+    norm = norm_of(shape[-1]).eval()
     norm.running_mean.normal_()
     norm.running_var.uniform_(0.5, 2)
-    z = torch.randn(10, 4, dtype=torch.float64)
-    expected = twin(z, norm, True)
+    z = torch.randn(shape, dtype=torch.float64)
+    expected = twin(z, norm, activation)
     with torch.no_grad():
-        torch.testing.assert_close(activate_and_normalise_(z.clone(), norm), expected)
-    torch.testing.assert_close(activate_and_normalise_(z.clone(), norm), expected)
+        torch.testing.assert_close(activate_and_normalise_(z.clone(), norm, activation=activation), expected)
+    torch.testing.assert_close(activate_and_normalise_(z.clone(), norm, activation=activation), expected)
 
 
 def test_a_channel_far_from_0_keeps_its_small_variance():

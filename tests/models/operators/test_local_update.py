@@ -111,13 +111,35 @@ def test_two_runs_give_the_same_bits_with_any_number_of_threads() -> None:
     assert all(torch.equal(a, b) for a, b in zip(first, second, strict=True))
 
 
-def test_strided_inputs_and_inference_give_the_same_result() -> None:
+def test_strided_inputs_give_the_same_result() -> None:
     case = random_case(2, 70, 65, 5, 3)
-    expected = local_update(*case)
-    with torch.no_grad():
+    assert torch.equal(local_update(*(t.mT.contiguous().mT for t in case)), local_update(*case))
+
+
+# C = 65 to 88 leave strips of 16 and of 8 channels; K = 1 to 9 rows in fours and the rest
+@FORMS
+@pytest.mark.parametrize("shape", [(1, 1, 1, 1, 1), (2, 70, 65, 5, 3), (1, 20, 72, 70, 8), (3, 20, 88, 7, 9)])
+def test_without_gradients_the_values_are_those_of_the_naive_form(form: Form, shape: tuple[int, ...]) -> None:
+    case = random_case(*shape)
+    with form(), torch.no_grad():
         result = local_update(*(t.mT.contiguous().mT for t in case))
     assert not result.requires_grad
-    assert torch.equal(result, expected)
+    torch.testing.assert_close(result, naive(*case).detach())
+
+
+def test_without_gradients_single_precision_is_accurate_to_its_rounding() -> None:
+    case = random_case(2, 70, 65, 5, 16, torch.float32)
+    expected = naive(*(t.double() if t.is_floating_point() else t for t in case))
+    with torch.no_grad():
+        assert (local_update(*case) - expected).abs().max() <= 1e-5 * expected.abs().max()
+
+
+def test_without_gradients_a_node_that_is_not_a_number_reaches_all_that_listen_to_it() -> None:
+    V, Q, X, neighbours = (t.detach() for t in random_case(2, 70, 65, 5, 3, torch.float32))
+    V[0, 7] = torch.nan
+    result = local_update(V, Q, X, neighbours)
+    assert torch.equal(result[0].isnan().all(dim=-1), (neighbours[0] == 7).any(dim=-1))
+    assert result[1].isfinite().all()
 
 
 def test_a_neighbour_that_is_no_node_is_refused() -> None:

@@ -40,10 +40,10 @@ def activate_and_normalise_(z: Tensor, norm: BatchNorm, *, activation: bool = Tr
         assert norm.running_mean is not None
         assert norm.running_var is not None
         out = rows.contiguous()
-        scale = norm.weight * (norm.running_var + norm.eps).rsqrt()
+        statistics = (norm.weight, norm.bias, norm.running_mean, norm.running_var)
         match_torch_threads()
-        kernels.activate_scale_and_shift(
-            activation, *_widened(out, channels=(scale, norm.bias - norm.running_mean * scale))
+        kernels.activate_and_normalise(
+            activation, *_widened(out), *(one.detach().numpy() for one in statistics), norm.eps
         )
         increment_version(z)
     return out.view(z.shape)

@@ -71,9 +71,18 @@ def scale_and_shift(y: Array, out: Array, scale: Array, shift: Array) -> None:
 
 
 @kernel(parallel=True, fastmath=SUMS)
-def activate_scale_and_shift(activated: bool, y: Array, scale: Array, shift: Array) -> None:
-    """In place y[r, c] = scale[c] · elu(y[r, c]) + shift[c]; without ELU if not activated."""
+def activate_and_normalise(
+    activated: bool, y: Array, weight: Array, bias: Array, mean: Array, variance: Array, eps: float
+) -> None:
+    """In place y = weight · (elu(y) − mean) / √(variance + eps) + bias with known statistics; without ELU if not
+    activated. A row may hold several rows of len(weight) channels side by side.
+    """
     M, C = y.shape
+    scale, shift = np.empty(C, y.dtype), np.empty(C, y.dtype)
+    for c in range(C):
+        channel = c % len(weight)
+        scale[c] = weight[channel] / np.sqrt(variance[channel] + eps)
+        shift[c] = bias[channel] - mean[channel] * scale[c]
     rows = rows_in_tile(C)
     for tile in prange((M + rows - 1) // rows):
         for r in range(tile * rows, min(M, tile * rows + rows)):

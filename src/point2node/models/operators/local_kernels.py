@@ -67,11 +67,10 @@ def forward(
 ) -> None:
     """out[q, c] = max_x Σ_y w[x, y] V[n_y, c] with the weights w of ``_weigh``, in parallel over q.
 
-    For the gradients, weights[q] = w and winners[q, c], the first x of the maximum; without rows they are not written.
+    For the gradients, weights[q] = w and winners[q, c], the first x of the maximum.
     """
     rows, C = V.shape
     K, N = len(slots), rows // B
-    keep = len(weights) == rows
     for block in prange((rows + BLOCK - 1) // BLOCK):
         A = np.empty((K, K), V.dtype)
         F = np.empty((K, TILE), V.dtype)
@@ -81,10 +80,9 @@ def forward(
         for q in range(block * BLOCK, min(block * BLOCK + BLOCK, rows)):
             first_row = q // N * N
             _weigh(Q, X, first_row, neighbours, q, F, T, A)
-            if keep:
-                for x in range(K):
-                    for y in range(K):
-                        weights[q, x, y] = A[x, y]
+            for x in range(K):
+                for y in range(K):
+                    weights[q, x, y] = A[x, y]
             for c0 in range(0, C, TILE):
                 W = min(TILE, C - c0)
                 gather_tile(V, first_row, neighbours, q, c0, W, F)
@@ -93,10 +91,9 @@ def forward(
                 row = out[q, c0 : c0 + W]
                 for c in range(W):
                     row[c] = best[c]
-                if keep:
-                    numbers = winners[q, c0 : c0 + W]
-                    for c in range(W):
-                        numbers[c] = np.uint8(winner[c])
+                numbers = winners[q, c0 : c0 + W]
+                for c in range(W):
+                    numbers[c] = np.uint8(winner[c])
 
 
 @kernel(parallel=True, fastmath=SUMS)

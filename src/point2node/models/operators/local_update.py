@@ -17,7 +17,7 @@ from point2node.kernels.calling import (
     rows_of,
     use_kernels,
 )
-from point2node.models.operators import local_kernels
+from point2node.models.operators import local_evaluation_kernels, local_kernels
 
 CHUNK = 1 << 23
 """Gathered values the torch form holds at a time: 32 MB in float32."""
@@ -71,12 +71,13 @@ class _FusedLocalUpdate(torch.autograd.Function):
     def forward(ctx: Any, V: Tensor, Q: Tensor, X: Tensor, neighbours: Tensor) -> Tensor:
         V, Q, X, neighbours = V.contiguous(), Q.contiguous(), X.contiguous(), neighbours.contiguous()
         (B, N, C), K = V.shape, neighbours.shape[-1]
-        kept = N if any(ctx.needs_input_grad) else 0
-        weights = V.new_empty(B, kept, K, K)
-        winners = torch.empty(B, kept, C, dtype=torch.uint8)
         out = torch.empty_like(V)
         match_torch_threads()
         arrays = rows_of(V), rows_of(Q), rows_of(X), rows_of(neighbours)
+        if not any(ctx.needs_input_grad):
+            local_evaluation_kernels.evaluate(*arrays, B, (0,) * K, rows_of(out))
+            return out
+        weights, winners = V.new_empty(B, N, K, K), torch.empty(B, N, C, dtype=torch.uint8)
         local_kernels.forward(*arrays, B, (0,) * K, rows_of(weights), rows_of(winners), rows_of(out))
         ctx.save_for_backward(V, Q, X, neighbours, weights, winners)
         return out

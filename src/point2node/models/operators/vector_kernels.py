@@ -98,6 +98,14 @@ def _multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Signature:
     return y(x, y, z), generate
 
 
+def _maximum(typing: Any, x: Any, y: Any) -> Signature:
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        first, second = arguments
+        return builder.select(builder.fcmp_unordered(">", first, second), first, second)
+
+    return y(x, y), generate
+
+
 number: Any = intrinsic(_number)
 """number(array, place): one number."""
 load: Any = intrinsic(_load)
@@ -108,6 +116,8 @@ zeros: Any = intrinsic(_zeros)
 """zeros(array, lanes): a vector of the array's type."""
 multiply_add: Any = intrinsic(_multiply_add)
 """multiply_add(x, y, z) = x·y + z for vectors y and z; x is a vector or one number."""
+maximum: Any = intrinsic(_maximum)
+"""maximum(x, y): the larger number of each lane of two vectors, and that of x where one is NaN."""
 
 
 @njit(fastmath=SUMS)
