@@ -49,14 +49,16 @@ bench: $(VENV)/installed  ## ratios against naive twins; writes benchmarks/resul
 
 $(PEERS)/installed: pyproject.toml constraints.txt
 	test -x $(PEERS)/bin/python || $(PYTHON) -m venv $(PEERS)
-	$(PEERS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . torch_geometric
+	$(PEERS)/bin/python -m pip install --quiet --constraint constraints.txt --editable . torch_geometric scikit-learn
 	touch $@
 
-bench-peers: $(PEERS)/installed  ## against PyTorch Geometric, in an environment of its own
+bench-peers: $(PEERS)/installed  ## against PyTorch Geometric and a random forest, in an environment of its own; REAL=FOLDER adds labelled rooms
 	$(PEERS)/bin/python -m benchmarks.peers
+	$(PEERS)/bin/python -m benchmarks.forest $(REAL)
 
-bench-large: $(VENV)/installed  ## labels up to 10 million points: minutes
+bench-large: $(VENV)/installed  ## labels up to 10 million points, with version 0.1.0 too: half an hour
 	$(BIN)/python -m benchmarks.labelling large
+	$(BIN)/python -m benchmarks.versions large
 
 bench-huge: $(VENV)/installed  ## labels a LAZ of 200 million points in 4 GB: half an hour, 4 GB of disk
 	$(BIN)/python -m benchmarks.huge

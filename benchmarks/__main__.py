@@ -18,6 +18,8 @@ SECTIONS = (
     "steps",
     "memory",
     "labelling",
+    "versions",
+    "folders",
     "scaling",
     "roofline",
 )
@@ -30,8 +32,12 @@ DOCUMENTED = (
     "memory",
     "labelling",
     "labelling_large",
+    "versions",
+    "versions_large",
+    "folders",
     "scaling",
     "peers",
+    "forest",
 )
 
 

@@ -1,9 +1,15 @@
 """How fast scans are labelled, and in how much memory: ``python -m benchmarks labelling``.
 
-It times the whole command ``point2node predict`` on one room of a million points: start, reading, the input card,
-labelling, writing, page and pictures. ``python -m benchmarks.labelling large`` labels 100 thousand, 1 million and 10
-million points of a building, to see whether a point costs the same in a large scan; ``python -m benchmarks.labelling
-one POINTS`` is the process that labels one of them, and ``predict`` the one whose peak is taken.
+On one room of a million points it takes the share of the GEMM peak that labelling reaches, and times the whole command
+``point2node predict``: start, reading, the input card, labelling, writing, page and pictures.
+
+The share is (2 × multiply-accumulates of the paper's formulas × groups that went through the network) ÷ seconds ÷ GEMM
+speed of the same run with as many threads; the seconds include geometry and features. That of the network alone is
+taken from the processor time of the threads in it, and a thread's part of the GEMM speed.
+
+``python -m benchmarks.labelling large`` labels 100 thousand, 1 million and 10 million points of a building, to see
+whether a point costs the same in a large scan; ``python -m benchmarks.labelling one POINTS`` is the process that labels
+one of them, and ``predict`` the one whose peak is taken.
 """
 
 from __future__ import annotations
@@ -11,16 +17,22 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import torch
 
 import point2node
-from benchmarks.measure import Row, own_peak_megabytes, write_rows
+from benchmarks.measure import Row, alternate, own_peak_megabytes, write_rows
+from benchmarks.steps import GEMM
 from point2node.cli.main import app
 from point2node.core.point_cloud import PointCloud
 from point2node.formats import write
+from point2node.geometry.pyramid import Pyramid
+from point2node.models.network import Network
 from point2node.rooms import generate_room
 
 POINTS_EACH = 100_000
@@ -66,10 +78,52 @@ def predict_whole(words: list[str]) -> None:
     print(own_peak_megabytes() / 1e3)
 
 
+class Meter:
+    """Counts what goes through a network while it labels, by as many threads as there are.
+
+    Args:
+        network: to be watched from now on.
+    """
+
+    def __init__(self, network: Network) -> None:
+        self.groups, self.seconds = 0, 0.0
+        self._lock, self._starts = threading.Lock(), threading.local()
+        network.register_forward_pre_hook(self._begin)
+        network.register_forward_hook(self._end)
+
+    def _begin(self, network: object, given: tuple[Any, Pyramid]) -> None:
+        self._starts.time = time.thread_time()
+
+    def _end(self, network: object, given: tuple[Any, Pyramid], logits: object) -> None:
+        with self._lock:
+            self.seconds += time.thread_time() - self._starts.time
+            self.groups += len(given[1].levels[0])
+
+
+def measure_share(room: PointCloud) -> list[Row]:
+    """The share of the GEMM peak that labelling a room reaches."""
+    labeller, watched = point2node.load("rooms"), point2node.load("rooms")
+    labeller.label(room[:5000])  # loads the kernels
+    meter, a, b = Meter(watched.network), torch.rand(GEMM, GEMM), torch.rand(GEMM, GEMM)
+    watched.label(room)
+    seconds = alternate({"gemm": lambda: a @ b, "label": lambda: labeller.label(room)}, rounds=3)
+    peak = 2 * GEMM**3 / seconds["gemm"]
+    work = 2 * labeller.network.macs(labeller.trained.card.points) * meter.groups
+    whole = 100 * work / seconds["label"] / peak
+    alone = 100 * work / meter.seconds / (peak / torch.get_num_threads())
+    print(f"GEMM {GEMM}³: {peak / 1e9:.0f} GFLOP/s; {meter.groups} groups in {seconds['label']:.1f} s")
+    name = f"labelling a room of {len(room):,} points"
+    return [
+        Row(f"{name}, geometry and features included", whole, 35, "% of the GEMM peak", 50),
+        Row(f"{name}, the network alone", alone, None, "% of the GEMM peak"),
+    ]
+
+
 def measure() -> list[Row]:
+    room = generate_room(3, 0, points=ROOM, styles="held_out").with_(labels=None, instance=None)
     with tempfile.TemporaryDirectory() as folder:
         scan = Path(folder) / "room.ply"
-        write(scan, generate_room(3, 0, points=ROOM, styles="held_out").with_(labels=None, instance=None))
+        write(scan, room)
         command = [sys.executable, "-m", "benchmarks.labelling", "predict", str(scan), "--out", folder]
         start = time.perf_counter()
         done = subprocess.run(command, check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
@@ -77,6 +131,7 @@ def measure() -> list[Row]:
     peak = float(done.stdout.split()[-1])
     name = f"predict on a room of {ROOM:,} points, whole command"
     return [
+        *measure_share(room),
         Row(name, ROOM / seconds / 1e3, None, "thousand points a second"),
         Row(name, MOST_MEMORY / peak, 1, f"x below {MOST_MEMORY:g} GB"),
     ]

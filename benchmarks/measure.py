@@ -26,11 +26,16 @@ class Row:
 
 
 def alternate(
-    forms: Mapping[str, Callable[[], object]], rounds: int = 5, clock: Callable[[], float] = time.perf_counter
+    forms: Mapping[str, Callable[[], object]],
+    rounds: int = 5,
+    clock: Callable[[], float] = time.perf_counter,
+    *,
+    warm_up: bool = True,
 ) -> dict[str, float]:
     """Median seconds of each form; the forms take turns, so that a drift of the machine hits them alike."""
-    for form in forms.values():
-        form()  # compile, allocate, warm caches
+    if warm_up:
+        for form in forms.values():
+            form()  # compile, allocate, warm caches
     seconds: dict[str, list[float]] = {name: [] for name in forms}
     for _ in range(rounds):
         for name, form in forms.items():
