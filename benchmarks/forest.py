@@ -91,7 +91,8 @@ def measure(kind: str, rooms: Rooms, forest: RandomForestClassifier) -> list[Row
         "point2node": lambda cloud: labeller.label(cloud).labels,
         "random forest": by_forest,
     }
-    seconds, confusions, points = dict.fromkeys(forms, 0.0), dict.fromkeys(forms, np.int64(0)), 0
+    seconds, points = dict.fromkeys(forms, 0.0), 0
+    confusions = {name: np.zeros((len(S3DIS), len(S3DIS)), np.int64) for name in forms}
     for number, (cloud, truth) in enumerate(rooms):
         points += len(cloud)
         for name, form in forms.items():
@@ -100,7 +101,7 @@ def measure(kind: str, rooms: Rooms, forest: RandomForestClassifier) -> list[Row
             start = time.perf_counter()
             labels = form(cloud)
             seconds[name] += time.perf_counter() - start
-            confusions[name] = confusions[name] + count_confusion(truth, labels, len(S3DIS))
+            confusions[name] += count_confusion(truth, labels, len(S3DIS))
     rows = []
     for name in forms:
         scores: Scores = score(confusions[name], [one.name for one in S3DIS])
