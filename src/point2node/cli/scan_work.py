@@ -25,6 +25,7 @@ from point2node.inference.jobs import (
     request_of,
     rounding_of,
 )
+from point2node.inference.kept_work import remove_kept_work
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labelled_files import Written, just_labelled, read_labelled
 from point2node.inference.labeller import Options, SceneLabeller
@@ -87,12 +88,13 @@ def label_and_draw(
         done = finished_target(job, request)
         if done is not None:
             show(f"{done}: labelled before (--overwrite labels it again)")
+            if isinstance(job.target, Path):
+                remove_kept_work(job.target)
             if work.report and isinstance(done, Path) and not done.with_suffix(".html").is_file():
                 show(f"open {_draw(done)}")
             return Outcome(done.name)
         refuse_foreign(job)
-    with brought_here(job) as here:
-        scan = look_at(here, work.labeller, work.options, work.auto, say, work.rules)
+    with brought_here(job) as here, look_at(here, work.labeller, work.options, work.auto, say, work.rules) as scan:
         say(f"{job.scan}: {scan.card}")
         fixed = [f"fixed: {fix}" for fix in scan.fixes]
         doubts = [str(doubt) for doubt in scan.card.doubts]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory, TemporaryFile
 from typing import Any
 
+import numpy as np
+
+from point2node._version import __version__
 from point2node.core.documents import parse_json
 from point2node.core.errors import InputError
 from point2node.core.memory import memory_limited
@@ -18,8 +21,9 @@ from point2node.core.words import Report
 from point2node.core.writing import TEMPORARY, reason, remove_abandoned
 from point2node.data.label_sidecar import UNFINISHED, sidecar_name
 from point2node.data.remote import Place, RemotePath
-from point2node.formats import read
+from point2node.formats import Pieces, read
 from point2node.formats.las_header import LasOrigin, coding_scale
+from point2node.inference.kept_work import KeptWork, kept_work, remove_kept_work
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labelled_files import (
     FALLBACK,
@@ -31,6 +35,7 @@ from point2node.inference.labelled_files import (
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.large_scans import (
     FINER,
+    Cubes,
     LargeScan,
     check_rules,
     pieces_if_large,
@@ -155,6 +160,7 @@ class LookedAt:
     """The scan itself, where it is larger than memory."""
 
 
+@contextmanager
 def look_at(
     job: Job,
     labeller: SceneLabeller,
@@ -162,36 +168,62 @@ def look_at(
     auto: bool,
     say: Callable[[str], None],
     rules: OutputRules | None = None,
-) -> LookedAt:
-    """Read the scan and examine it; with ``auto``, fix what is obvious."""
+) -> Iterator[LookedAt]:
+    """Read the scan and examine it; with ``auto``, fix what is obvious.
+
+    Inside, the work on a scan that is larger than memory is kept on disk: after an error or a kill, the same request
+    resumes it.
+    """
     assert isinstance(job.scan, Path)
+    assert isinstance(job.target, Path)
     name = str(job.scan)
     pieces = pieces_if_large(job.scan, labeller.cube(options), options.memory)
-    if pieces is None:
-        with memory_limited(options.memory):
-            cloud = read(job.scan)
-        options, why = settle_scale(cloud, labeller, options)
-        large = None
-    else:
-        check_rules(rules, name)
-        say(f"{name}: {pieces.points:,} points are more than fit into memory: they are read in pieces")
+    with ExitStack() as stack:
+        if pieces is None:
+            remove_kept_work(job.target)  # of a run that had less memory
+            with memory_limited(options.memory):
+                cloud = read(job.scan)
+            options, why = settle_scale(cloud, labeller, options)
+            large = None
+        else:
+            check_rules(rules, name)
+            say(f"{name}: {pieces.points:,} points are more than fit into memory: they are read in pieces")
+            make_folder(job.target.parent)
+            request = request_of(job, checksum_of(labeller), replace(options, memory=None), auto, rules)
+            what = {"point2node": __version__, **_as_note(request)}
+            kept = stack.enter_context(kept_work(job.target, what, name, say))
+            large, options, why = _survey(pieces, labeller, options, kept, name)
+            cloud = large.cubes.cloud
+        card = examine_cloud(cloud, labeller, options, name)
+        fixes = [why] if why else []
+        while auto:
+            options, more = apply_fixes(options, card)
+            if not more:
+                break
+            fixes += more
+            card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
+            auto = len(fixes) < MOST_FIXES
+        if large is not None:
+            points = large.pieces.points
+            card = replace(card, points=points, spacing=card.spacing * (len(cloud) / points) ** 0.5)
+        yield LookedAt(cloud, card, options, tuple(fixes), large)
+
+
+def _survey(
+    pieces: Pieces, labeller: SceneLabeller, options: Options, kept: KeptWork, name: str
+) -> tuple[LargeScan, Options, str]:
+    """A scan that is larger than memory with its cubes, the options with its unit, and why it is that."""
+    found = kept.load("cubes")
+    if found is None:
         options, why = settle_scale(sample_pieces(pieces), labeller, options)
-        side = labeller.cube(options) / FINER / (options.scale or 1.0)
-        large = LargeScan(pieces, survey(pieces, side, name, options.memory))
-        cloud = large.cubes.cloud
-    card = examine_cloud(cloud, labeller, options, name)
-    fixes = [why] if why else []
-    while auto:
-        options, more = apply_fixes(options, card)
-        if not more:
-            break
-        fixes += more
-        card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
-        auto = len(fixes) < MOST_FIXES
-    if large is not None:
-        points = large.pieces.points
-        card = replace(card, points=points, spacing=card.spacing * (len(cloud) / points) ** 0.5)
-    return LookedAt(cloud, card, options, tuple(fixes), large)
+        assert options.scale is not None
+        cubes = survey(pieces, labeller.cube(options) / FINER / options.scale, name, options.memory)
+        kept.save("cubes", [np.array(why), np.array(options.scale), *cubes.as_arrays()])
+    else:
+        options, why = replace(options, scale=float(found[1])), str(found[0])
+        cubes = Cubes.from_arrays(found[2:], pieces)
+        kept.say_resumed(f"with the {len(cubes.cloud):,} cubes that its points lie in")
+    return LargeScan(pieces, cubes, kept), options, why
 
 
 def label_scan(
@@ -206,7 +238,8 @@ def label_scan(
     assert isinstance(job.target, Path)
     if rules is not None:
         rules.check(scan.cloud, scan.options.up, str(job.scan))
-    labelled = labeller.label(scan.cloud, scan.options, report, job.name)
+    kept = None if scan.large is None else scan.large.kept
+    labelled = labeller.label(scan.cloud, scan.options, report, job.name, kept)
     make_folder(job.target.parent)
     note = {"request": _as_note(request)}
     if scan.large is not None:

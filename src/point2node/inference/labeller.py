@@ -23,6 +23,7 @@ from point2node.geometry.neighbours import interpolate
 from point2node.geometry.sampling import grid_sampling
 from point2node.geometry.smoothing import smooth_on_surfaces
 from point2node.geometry.surroundings import describe_surroundings
+from point2node.inference.kept_work import KeptStrips, KeptWork
 from point2node.inference.labelled import UNLABELLED, LabelledCloud
 from point2node.inference.looks import (
     DEFAULT,
@@ -45,14 +46,13 @@ from point2node.inference.norm_statistics import (
     estimate_statistics,
     mix_statistics,
 )
-from point2node.inference.strips import Demand, Plan, cut_strips, plan_memory
+from point2node.inference.strips import Demand, Plan, Strips, cut_small_strips, cut_strips, plan_memory
 from point2node.inference.votes import (
     BlocksOfScene,
     SceneInput,
     Votes,
     Voting,
     entropy_of,
-    pieces,
     vote_on_scene,
 )
 from point2node.inference.working import WeightsAtWork
@@ -131,6 +131,14 @@ class _Question:
     plan: Plan
     smooth: bool
     """Whether probabilities are averaged over surfaces."""
+    kept: KeptWork | None
+    """Where the probabilities of finished strips are kept, if they are."""
+
+    @property
+    def strips(self) -> Strips:
+        """The chosen points strip by strip."""
+        cut = cut_strips if self.kept is None else cut_small_strips
+        return cut(self.scene(0.0).xyz[self.chosen], self.plan.points_at_once, self.margin)
 
     @property
     def margin(self) -> float:
@@ -155,11 +163,13 @@ class SceneLabeller(WeightsAtWork):
         options: Options | None = None,
         report: Report = unreported,
         name: str = "cloud",
+        kept: KeptWork | None = None,
     ) -> LabelledCloud:
         """Label every point that has a position.
 
         The same cloud and options give the same labels; a cloud too large for the free memory is cut into strips, so
-        that ``options.memory`` has to be given to have the same strips.
+        that ``options.memory`` has to be given to have the same strips. With ``kept``, the labels of finished strips
+        are kept there, and what is there need not be done again.
         """
         options = options or Options()
         placement = place(cloud, options.scale_of(cloud), options.up, name)
@@ -173,7 +183,7 @@ class SceneLabeller(WeightsAtWork):
         plan = plan_memory(Demand(len(cloud), len(chosen), len(self.classes), nodes, scenes, copies), options.memory)
         rules = widen(self.trained.card.block_rules, placement.xyz[chosen], points)
         scene = cache(lambda degrees: self.scene(turn_about_z(placement, degrees), cloud, options, name))
-        question = _Question(self.network, scene, looks, chosen, rules, plan, smooth)
+        question = _Question(self.network, scene, looks, chosen, rules, plan, smooth, kept)
         if options.norm_share:
             network = mix_statistics(self.network, self._statistics(question), options.norm_share)
             question = replace(question, network=network)
@@ -230,23 +240,29 @@ class SceneLabeller(WeightsAtWork):
                 scene.name, expected=expected, found=f"{len(chosen):,}", remedy="Label it without --adapt."
             )
         samples: list[Sample] = []
-        for strip, inside in _strips(question):
+        for strip, inside in question.strips:
             count = -(-SAMPLES * len(inside) // len(chosen))
             samples += draw_samples(_part(scene, chosen[strip]), question.rules, points, count)
         return estimate_statistics(self.network, samples)
 
     def _label(self, question: _Question, report: Callable[[int], None]) -> Iterator[_Found]:
         """The probabilities of the chosen points, strip by strip."""
-        done = 0
-        for strip, inside in _strips(question):
-            votes = self._vote(question, question.chosen[strip], _Share(done, len(inside), report))
-            if question.smooth:
-                xyz = question.scene(0.0).xyz[question.chosen[strip]]
-                votes.revise(partial(_smoothed, xyz))
-            for piece in pieces(len(inside)):
-                yield strip[inside[piece]], votes.probabilities_of(inside[piece])
+        done, strips = 0, question.strips
+        kept = KeptStrips(question.kept, len(strips))
+        for number, (strip, inside) in enumerate(strips, start=1):
+            compute = partial(self._ask, question, strip, inside, _Share(done, len(inside), report))
+            yield strip[inside], torch.from_numpy(kept.get(number, question.chosen[strip[inside]], compute))
             done += len(inside)
         report(len(question.chosen))
+
+    def _ask(
+        self, question: _Question, strip: NDArray[np.int64], inside: NDArray[np.int64], share: _Share
+    ) -> NDArray[np.float32]:
+        """The probabilities of those points of a strip that are its own."""
+        votes = self._vote(question, question.chosen[strip], share)
+        if question.smooth:
+            votes.revise(partial(_smoothed, question.scene(0.0).xyz[question.chosen[strip]]))
+        return votes.probabilities_of(inside).numpy()
 
     def _vote(self, question: _Question, strip: NDArray[np.int64], share: _Share) -> Votes:
         """The votes of all looks at the points of one strip."""
@@ -348,12 +364,6 @@ def turn_about_z(placement: Placement, degrees: float) -> Placement:
     turn = np.array([[cos, -sin, 0.0], [sin, cos, 0.0], [0.0, 0.0, 1.0]])
     xyz = placement.xyz @ turn.T.astype(np.float32)
     return replace(placement, xyz=xyz, rotation=turn @ placement.rotation)
-
-
-def _strips(question: _Question) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-    """The chosen points strip by strip: which they are, and which of these are the strip's own."""
-    xyz = question.scene(0.0).xyz[question.chosen]
-    return cut_strips(xyz, question.plan.points_at_once, question.margin)
 
 
 def _part(scene: SceneInput, points: NDArray[np.int64]) -> SceneInput:

@@ -1,11 +1,15 @@
 """Scans that are larger than memory: the network is shown the mean points of small cubes, of which there are as many as
 the scan's surfaces need, and every point gets the label of its cube, piece by piece.
+
+The more points a scan has, the farther out lie the few that its noise carries away from surfaces. Cubes that hold
+little else would make every surface thick, so they are not shown, and get the label of a neighbour.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -13,13 +17,16 @@ from numpy.typing import NDArray
 
 from point2node.core.errors import InputError
 from point2node.core.memory import held_memory, in_gigabytes, memory_limit
-from point2node.core.point_cloud import PointCloud
+from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats import Pieces, in_pieces
+from point2node.inference.kept_work import KeptWork
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.output_rules import InputClasses, OutputRules
 
 FINER = 2
 """Cubes have the side at which the network labels points, divided by this, so that a cube seldom holds two surfaces."""
+FEW = 0.05
+"""A cube with fewer points than this share of those in a neighbouring cube holds noise, or the edge of a surface."""
 FARTHEST = 1 << 20
 """Cubes between the first point and the farthest one that can be labelled: 15 km of 15 mm each."""
 COPIES, KEPT = 4, 200
@@ -44,17 +51,32 @@ class Cubes:
     """(M,) where each is, ascending."""
     counts: NDArray[np.float64]
     """(M,) how many points lie in each."""
+    shown: NDArray[np.int64]
+    """(M,) which of the points in ``cloud`` stands for each."""
     cloud: PointCloud
-    """(M,) the mean point and mean colour of each."""
+    """(K,) mean points and mean colours: of cubes that have no neighbour with far more points."""
+
+    @classmethod
+    def from_arrays(cls, arrays: Sequence[Array], pieces: Pieces) -> Cubes:
+        """The cubes of a scan from what ``as_arrays`` gave."""
+        side, origin, keys, counts, shown, xyz, *rgb = arrays
+        first = next(pieces.read())
+        cloud = PointCloud(xyz, rgb=rgb[0] if rgb else None, unit=first.unit, origin=first.origin)
+        return cls(float(side), origin, keys, counts, shown, cloud)
+
+    def as_arrays(self) -> list[Array]:
+        """All that was found out about the scan."""
+        arrays = [np.array(self.side), self.origin, self.keys, self.counts, self.shown, self.cloud.xyz]
+        return arrays if self.cloud.rgb is None else [*arrays, self.cloud.rgb]
 
     def find(self, xyz: NDArray[np.float64]) -> NDArray[np.int64]:
-        """(N,): the number of the cube that each point lies in; −1 for points without one."""
+        """(N,): which of the points in ``cloud`` stands for each point; −1 where there is none."""
         keys, inside = _keys_of(xyz, self.origin, self.side)
         found, number = np.unique(keys, return_inverse=True)
         places = np.minimum(np.searchsorted(self.keys, found), len(self.keys) - 1)
-        places[self.keys[places] != found] = -1
+        known = np.where(self.keys[places] == found, self.shown[places], -1)
         numbers = np.full(len(xyz), -1, np.int64)
-        numbers[inside] = places[number]
+        numbers[inside] = known[number]
         return numbers
 
 
@@ -64,13 +86,15 @@ class LargeScan:
 
     pieces: Pieces
     cubes: Cubes
+    kept: KeptWork | None = None
+    """Where finished work on it is kept, if it is."""
 
     def describe(self, labelled: LabelledCloud) -> LabelledCloud:
         """The labelled cubes, with how they stand for the points in their protocol."""
         has_label = labelled.labels != labelled.unlabelled
         protocol = labelled.protocol | {
             "cubes": self.cubes.side * labelled.protocol["scale"],
-            "points_without_position": self.pieces.points - int(self.cubes.counts[has_label].sum()),
+            "points_without_position": self.pieces.points - int(self.cubes.counts[has_label[self.cubes.shown]].sum()),
         }
         return replace(labelled, protocol=protocol)
 
@@ -136,10 +160,26 @@ def survey(pieces: Pieces, side: float, name: str, limit: int | None) -> Cubes:
         found = f"{pieces.points:,} points, all of them NaN or infinite"
         raise InputError(name, expected="at least one point with a position", found=found)
     keys, counts, sums = known.all()
-    means = sums / counts
+    stands = _fullest_near(keys, counts)
+    kept, shown = np.unique(stands, return_inverse=True)
+    means = sums[:, kept] / counts[kept]
     rgb = np.rint(means[3:]).astype(np.uint8).T if first.rgb is not None else None
     cloud = PointCloud(means[:3].T + origin, rgb=rgb, unit=first.unit, origin=first.origin)
-    return Cubes(side, origin, keys, counts, cloud)
+    return Cubes(side, origin, keys, counts, shown, cloud)
+
+
+def _fullest_near(keys: Keys, counts: NDArray[np.float64]) -> NDArray[np.int64]:
+    """(M,): itself for most cubes; for one with few points the fullest of the 26 around it, or what stands for that."""
+    fullest = np.arange(len(keys))
+    for x, y, z in product((-1, 0, 1), repeat=3):
+        wanted = keys + ((x << 42) + (y << 21) + z)
+        places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+        fuller = (keys[places] == wanted) & (counts[places] > counts[fullest])
+        fullest[fuller] = places[fuller]
+    stands = np.where(counts < FEW * counts[fullest], fullest, np.arange(len(keys)))
+    while not np.array_equal(further := stands[stands], stands):  # that one may have a far fuller neighbour, too
+        stands = further
+    return stands
 
 
 def _keys_of(xyz: NDArray[np.float64], origin: NDArray[np.float64], side: float) -> tuple[Keys, NDArray[np.int64]]:

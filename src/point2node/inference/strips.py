@@ -16,43 +16,95 @@ from point2node.inference.asking import NODES_AT_ONCE
 
 Numbers = NDArray[np.int64]
 MOST_STRIPS = 10_000
+SMALL = 1 << 20
+"""Points that are labelled in some minutes, which are lost when work is stopped."""
+MOST_WORK = 1.25
+"""How often a point may be labelled, as its strip's own and in margins, for strips to be small."""
 
 
-def cut_strips(xyz: NDArray[np.float32], most_points: int, margin: float) -> Iterator[tuple[Numbers, Numbers]]:
-    """For each strip the numbers of its points, margin included, and the places in that list of those that are its
-    own. Every point is a strip's own once. Strips lie across the longer side and have about equally many points of
-    their own; with a margin of a block's side, the surroundings of these are whole. No strip holds more than
-    ``most_points``: refused where the margins alone are more.
+@dataclass(frozen=True, eq=False)
+class Strips:
+    """A cloud in strips across its longer side, with what lies within a margin of each."""
+
+    along: NDArray[np.float32]
+    """(N,) where each point lies along that side."""
+    edges: tuple[float, ...]
+    """Where strips begin and end; none is empty."""
+    margin: float
+
+    def __len__(self) -> int:
+        return len(self.edges) - 1
+
+    def __iter__(self) -> Iterator[tuple[Numbers, Numbers]]:
+        """For each strip the numbers of its points, margin included, and the places in that list of those that are its
+        own. Every point is a strip's own once.
+        """
+        for low, high in pairwise(self.edges):
+            strip = np.flatnonzero((self.along >= low - self.margin) & (self.along < high + self.margin))
+            yield strip, np.flatnonzero((self.along[strip] >= low) & (self.along[strip] < high))
+
+    @property
+    def sizes(self) -> Numbers:
+        """How many points each holds, margin included."""
+        return _sizes(np.sort(self.along), self.edges, self.margin)
+
+
+def cut_strips(xyz: NDArray[np.float32], most_points: int, margin: float) -> Strips:
+    """As few strips as hold no more than ``most_points`` each: refused where the margins alone are more.
+
+    They have about equally many points of their own; with a margin of a block's side, the surroundings of these are
+    whole.
     """
-    if len(xyz) <= most_points:
-        everything = np.arange(len(xyz))
-        yield everything, everything
-        return
-    along = xyz[:, int(np.argmax(np.ptp(xyz[:, :2], axis=0)))]
-    for low, high in pairwise(_edges(np.sort(along), most_points, margin)):
-        strip = np.flatnonzero((along >= low - margin) & (along < high + margin))
-        inside = np.flatnonzero((along[strip] >= low) & (along[strip] < high))
-        if len(inside):
-            yield strip, inside
+    strips = _widest_strips(_longer_side(xyz), most_points, margin)
+    if (largest := int(strips.sizes.max())) > most_points:
+        raise InputError(
+            "--memory",
+            expected=f"room for {largest:,} points at once: so many lie in the narrowest strip with its surroundings",
+            found=f"room for {most_points:,}",
+            remedy="Allow more, or thin the cloud with --thin 0.02.",
+        )
+    return strips
 
 
-def _edges(along: NDArray[np.float32], most_points: int, margin: float) -> list[float]:
-    """Where to cut sorted places so that no strip with its margins holds too many; as few strips as do that."""
-    strips, fewest = -(-len(along) // max(most_points, 1)), len(along)
-    while strips <= MOST_STRIPS:
-        places = np.linspace(0, len(along) - 1, strips + 1)[1:-1].round().astype(np.int64)
-        edges = np.concatenate([[-np.inf], np.unique(along[places]).astype(np.float64), [np.inf]])
-        held = np.searchsorted(along, edges[1:] + margin) - np.searchsorted(along, edges[:-1] - margin)
-        fewest = min(fewest, int(held.max()))
-        if fewest <= most_points:
-            return edges.tolist()
-        strips += max(1, strips // 4)
-    raise InputError(
-        "--memory",
-        expected=f"room for {fewest:,} points at once: so many lie in the narrowest strip with its surroundings",
-        found=f"room for {most_points:,}",
-        remedy="Allow more, or thin the cloud with --thin 0.02.",
-    )
+def cut_small_strips(xyz: NDArray[np.float32], most_points: int, margin: float) -> Strips:
+    """Strips for work that may be stopped at any time: small, unless too much of the work would be that of margins.
+
+    However much memory there is, they are the same, as long as it is enough for them.
+    """
+    along, size = _longer_side(xyz), SMALL
+    while size < min(most_points, len(xyz)):
+        strips = _widest_strips(along, size, margin)
+        if strips.sizes.max() <= size and strips.sizes.sum() <= MOST_WORK * len(xyz):
+            return strips
+        size *= 2
+    return cut_strips(xyz, most_points, margin)
+
+
+def _longer_side(xyz: NDArray[np.float32]) -> NDArray[np.float32]:
+    return xyz[:, int(np.argmax(np.ptp(xyz[:, :2], axis=0)))]
+
+
+def _widest_strips(along: NDArray[np.float32], most_points: int, margin: float) -> Strips:
+    """As few strips as hold no more than so many points each; where none do, those whose largest holds fewest."""
+    best, fewest = Strips(along, (-np.inf, np.inf), margin), len(along)
+    count, ordered = -(-len(along) // max(most_points, 1)), np.sort(along)
+    while count <= MOST_STRIPS:
+        places = np.linspace(0, len(along) - 1, count + 1)[1:-1].round().astype(np.int64)
+        inner = np.unique(ordered[places]).astype(np.float64)
+        strips = Strips(along, (-np.inf, *inner[inner > ordered[0]].tolist(), np.inf), margin)
+        largest = int(_sizes(ordered, strips.edges, margin).max())
+        if largest <= most_points:
+            return strips
+        if largest < fewest:
+            best, fewest = strips, largest
+        count += max(1, count // 4)
+    return best
+
+
+def _sizes(ordered: NDArray[np.float32], edges: tuple[float, ...], margin: float) -> Numbers:
+    """The number of points, which lie at ``ordered`` places, between edges and within a margin of them."""
+    ends = np.array(edges)
+    return np.searchsorted(ordered, ends[1:] + margin) - np.searchsorted(ordered, ends[:-1] - margin)
 
 
 KEPT_PER_POINT = 64
