@@ -37,6 +37,7 @@ from point2node.evaluation.evaluate import without_nan
 from point2node.evaluation.metrics import Calibration, Counts, Labels, Scores, count_confusion, score
 from point2node.formats import Pieces
 from point2node.inference.jobs import checksum_of
+from point2node.inference.kept_work import KeptWork
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.large_scans import FINER, LargeScan, survey
@@ -84,13 +85,14 @@ class InPieces(SceneLabeller):
         options: Options | None = None,
         report: Report = unreported,
         name: str = "cloud",
+        kept: KeptWork | None = None,
     ) -> LabelledCloud:
         """Label the cloud's cubes, and each point as its cube."""
         options = options or Options()
         pieces = Pieces(len(cloud), 0, lambda: iter([cloud]))
         side = self.cube(options) / FINER / options.scale_of(cloud)
         large = LargeScan(pieces, survey(pieces, side, name, None))
-        labelled = super().label(large.cubes.cloud, options, report, name)
+        labelled = super().label(large.cubes.cloud, options, report, name, kept)
         return next(large.spread(large.describe(labelled), None))
 
 
