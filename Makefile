@@ -84,7 +84,7 @@ table-ablation: $(VENV)/installed  ## the paper's nine rows in miniature, three 
 # Data that is not there is left out; ONLY='rooms/*-seed0' trains only the runs whose names fit.
 COMPARED = --runs $(RUNS) $(if $(wildcard $(MODELNET40)),--modelnet40 $(MODELNET40)) $(if $(REAL),--real $(REAL)) $(if $(ONLY),--only $(foreach runs,$(ONLY),'$(runs)'))
 
-table-beyond: $(VENV)/installed  ## the nine rows, joint and scaled ones at width 2 on wide blocks, and on MODELNET40=; scored on REAL=, too: a day; resumes if stopped
+table-beyond: $(VENV)/installed  ## the nine rows, joint and scaled ones at width 2 on wide blocks, and on MODELNET40=; scored on REAL=, too: a day or two; resumes if stopped
 	$(BIN)/python -m experiments beyond $(COMPARED)
 
 table-reference-models: $(VENV)/installed  ## all networks at one budget, with and without the correlations; MODELNET40=, REAL=, ONLY= as above: a day or two; resumes if stopped
