@@ -204,7 +204,7 @@ def test_a_full_disk_leaves_the_previous_file_and_nothing_else(where, file, card
 
 def test_samples_too_small_for_the_network_are_refused(card, network):
     check_points(card, network)
-    with pytest.raises(InputError, match=r"^points: expected at least 192, .* point2node 'tiny' holds, found 191"):
+    with pytest.raises(InputError, match=r"^points: expected at least 192, .* of point2node 'tiny', found 191"):
         check_points(card.model_copy(update={"points": 191}), network)
 
 

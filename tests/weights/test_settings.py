@@ -295,5 +295,5 @@ def test_the_papers_presets_start_and_step_as_pointcnn_does(preset):
 
 def test_mixing_needs_blocks_in_their_own_frame():
     assert load_preset("tiny", ["mix=0.5", "frame=block"]).mix == 0.5
-    with pytest.raises(InputError, match="set frame to block"):
+    with pytest.raises(InputError, match="frame to be block"):
         load_preset("tiny", ["mix=0.5"])

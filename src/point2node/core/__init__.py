@@ -1,1 +1,1 @@
-"""The vocabulary that every other room uses. numpy only."""
+"""The vocabulary that all other packages share. It depends only on numpy and small libraries."""

@@ -9,7 +9,7 @@ from types import MappingProxyType
 
 @dataclass(frozen=True)
 class SemanticClass:
-    """One label: its name, the value that stands for it and the colour in which it is drawn."""
+    """A class: its name, its label value and the colour it is drawn in."""
 
     name: str
     value: int
@@ -32,7 +32,7 @@ S3DIS = (
     SemanticClass("clutter", 12, (50, 50, 50)),
 )
 
-# In PointNet++'s order, which the widespread pickles use; 0 marks points that nobody annotated.
+# In the order of PointNet++'s widely used pickles; 0 marks unannotated points.
 SCANNET = (
     SemanticClass("unannotated", 0, (0, 0, 0)),
     SemanticClass("wall", 1, (174, 199, 232)),
@@ -61,6 +61,6 @@ CLASS_LISTS = MappingProxyType({"s3dis": S3DIS, "scannet": SCANNET})
 
 
 def spread_colour(number: int, count: int) -> tuple[int, int, int]:
-    """The colour of one of ``count`` classes that have none of their own: hues around the circle."""
+    """Return a colour for one of ``count`` classes without colours, with hues evenly spread around the circle."""
     red, green, blue = colorsys.hsv_to_rgb(number / count, 0.7, 0.9)
     return round(255 * red), round(255 * green), round(255 * blue)

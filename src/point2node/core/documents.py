@@ -1,6 +1,6 @@
-"""Documents that anybody may have written: JSON and YAML, read strictly and with what is wrong said in one line.
+"""Strict reading of JSON and YAML from untrusted files, with one-line errors.
 
-What is nested too deeply is a ValueError, like other damage.
+Text that is nested too deeply is a ValueError, like other damage.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ Model = TypeVar("Model", bound=BaseModel)
 
 
 class Strict(BaseModel):
-    """Nothing unknown, nothing changed later."""
+    """A frozen model that rejects unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def parse_json(text: str | bytes) -> Any:
-    """What a JSON text says; a ValueError where it is none."""
+    """Parse JSON; raises ValueError if it is invalid."""
     try:
         return json.loads(text)
     except RecursionError as error:
@@ -33,7 +33,7 @@ def parse_json(text: str | bytes) -> Any:
 
 
 def parse_yaml(text: str) -> Any:
-    """What a YAML text says; a YAMLError or a ValueError where it is none."""
+    """Parse YAML; raises YAMLError or ValueError if it is invalid."""
     try:
         return yaml.safe_load(text)
     except RecursionError as error:
@@ -41,7 +41,7 @@ def parse_yaml(text: str) -> Any:
 
 
 def read_json(path: Path, model: type[Model], what: str, remedy: str = "") -> Model:
-    """A JSON file as ``model``; the first thing that is wrong with it is said in one line."""
+    """Read a JSON file as ``model``; raises InputError for the first problem."""
     try:
         return model.model_validate_json(path.read_bytes())
     except OSError as error:
@@ -53,11 +53,11 @@ def read_json(path: Path, model: type[Model], what: str, remedy: str = "") -> Mo
 
 
 def first_fault(error: ValidationError) -> tuple[str, str]:
-    """Where the first thing is that is wrong, such as "classes.0.name", and what it is."""
+    """Return the place of the first problem, such as "classes.0.name", and its message."""
     first = error.errors(include_url=False)[0]
     return ".".join(str(part) for part in first["loc"]), first["msg"]
 
 
 def dump_json(model: BaseModel) -> str:
-    """The model as the one text that stands for it."""
+    """Serialise a model; equal models give equal text."""
     return json.dumps(model.model_dump(mode="json"), indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""The exceptions that the command line says in one line: input that a person can fix, and a lost process."""
+"""The exceptions that the command line prints as one line: input that users can fix, and a lost process."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 
 LONGEST_LIST = 24
-"""Names in a message that also suggests one; more would bury the suggestion."""
+"""The most names listed in a message that also suggests one; more would bury the suggestion."""
 
 
 class InputError(ValueError):
-    """Something the user gave cannot be used; the message is one line that says where, what and how to fix it.
+    """The user's input cannot be used; the message is one line that says where, what and how to fix it.
 
     The command line prints the message and exits with code 2. Every other exception is our bug and keeps
     its traceback.
@@ -24,12 +24,12 @@ class InputError(ValueError):
         super().__init__(f"{where}: expected {expected}, found {found}." + (f" {remedy}" if remedy else ""))
 
     def __reduce__(self) -> tuple[object, ...]:
-        # keyword-only arguments: the default pickling of exceptions would lose them on the way from a worker
+        # exceptions with keyword-only arguments cannot be pickled by default, which workers need
         return _rebuild, (self.where, self.expected, self.found, self.remedy)
 
 
 class LostProcessError(RuntimeError):
-    """Another process of the same training is gone; the command line says so and exits with code 1."""
+    """Another process of the same training died; the command line reports it and exits with code 1."""
 
 
 def _rebuild(where: str, expected: str, found: str, remedy: str) -> InputError:
@@ -37,7 +37,7 @@ def _rebuild(where: str, expected: str, found: str, remedy: str) -> InputError:
 
 
 def unknown_choice(where: str, found: str, valid: Iterable[str]) -> InputError:
-    """The error for a name that is none of ``valid``: it suggests the nearest, and lists them unless they are many."""
+    """Make the error for a name not in ``valid``: it suggests the nearest, and lists them unless there are too many."""
     choices = list(valid)
     nearest = get_close_matches(found, choices, n=1)
     many = nearest and len(choices) > LONGEST_LIST
@@ -50,5 +50,5 @@ def unknown_choice(where: str, found: str, valid: Iterable[str]) -> InputError:
 
 
 def is_interruption(error: BaseException) -> bool:
-    """Whether somebody pressed Ctrl+C: inside a compiled kernel that arrives as a SystemError that it caused."""
+    """Return whether Ctrl+C was pressed: in a compiled kernel, it causes a SystemError."""
     return isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt)

@@ -1,4 +1,4 @@
-"""The one point cloud that every reader gives and every writer takes."""
+"""The point cloud that every reader returns and every writer takes."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from point2node.core.errors import InputError
 
 Array = NDArray[Any]
 PARTS = ("rgb", "normals", "intensity", "labels", "instance", "faces")
-"""What a cloud may have beside positions."""
+"""The optional parts of a cloud."""
 
 
 @dataclass(frozen=True, eq=False)
 class PointCloud:
-    """N points with what is known of each. Checked once, when it is made; treat the arrays as read-only.
+    """N points with their data. Checked once, when it is made; treat the arrays as read-only.
 
-    Networks never see ``xyz`` itself, but the float32 copy that ``local`` gives: absolute map coordinates need
-    double precision.
+    Networks never see ``xyz`` itself, because absolute map coordinates need double precision, but the float32 copy that
+    ``local`` returns.
     """
 
     xyz: Array
@@ -38,17 +38,17 @@ class PointCloud:
     instance: Array | None = None
     """(N,) int32, the number of the object that a point belongs to."""
     fields: Mapping[str, Array] = field(default_factory=dict)
-    """Whatever else the file says of each point, (N,) or (N, width) each, by name."""
+    """All other data of the points, by name, (N,) or (N, width) each."""
     faces: Array | None = None
-    """(F, 3) int32: the triangles of a mesh whose vertices these points are."""
+    """(F, 3) int32: triangles, if the points are the vertices of a mesh."""
     unit: float | None = None
-    """Metres in one unit of the coordinates, where the file says so."""
+    """Metres per unit of the coordinates, if the file states it."""
     origin: object = None
-    """What the writer of the same format needs to give the file back as it was; nobody else looks at it."""
+    """What the writer of the same format needs to reproduce the file; not used elsewhere."""
 
     def __post_init__(self) -> None:
         points = len(self.xyz)
-        put = object.__setattr__  # the dataclass is frozen; this is the one place where it is filled
+        put = object.__setattr__  # the dataclass is frozen; only this method sets its fields
         put(self, "xyz", _checked("xyz", self.xyz, np.float64, (points, 3)))
         put(self, "rgb", _checked("rgb", self.rgb, np.uint8, (points, 3)))
         put(self, "normals", _checked("normals", self.normals, np.float32, (points, 3)))
@@ -70,7 +70,7 @@ class PointCloud:
         return f"<PointCloud: {len(self):,} points, {size}{' with ' if known else ''}{known}>"
 
     def __getitem__(self, chosen: slice | Array) -> PointCloud:
-        """The chosen points, by slice, mask or numbers; faces do not survive a choice of vertices."""
+        """Select points by slice, mask or indices; faces are dropped."""
 
         def take(values: Array | None) -> Array | None:
             return None if values is None else values[chosen]
@@ -87,14 +87,14 @@ class PointCloud:
         )
 
     def with_(self, **changes: Any) -> PointCloud:
-        """The same cloud with some of its parts replaced."""
+        """Return the cloud with some of its parts replaced."""
         return replace(self, fields=changes.pop("fields", dict(self.fields)), **changes)
 
     def local(self) -> tuple[NDArray[np.float32], NDArray[np.float64]]:
-        """Coordinates in the room frame, float32, and the float64 shift (3,) that leads back.
+        """Return coordinates in the room frame, float32, and the float64 shift (3,) back to absolute ones.
 
-        x and y are counted from the centre of the bounding box and z from its bottom. The difference is taken in
-        double precision, so map coordinates lose nothing.
+        The origin of x and y is the centre of the bounding box, that of z its bottom. The subtraction is in double
+        precision, so map coordinates lose nothing.
         """
         if not len(self):
             return np.empty((0, 3), np.float32), np.zeros(3)
@@ -104,7 +104,7 @@ class PointCloud:
 
 
 def _checked(name: str, values: Any, dtype: Any, shape: tuple[Any, ...]) -> Any:
-    """``values`` as an array of ``dtype`` (None: its own) and ``shape`` (None: any length; …: any further axes)."""
+    """Convert to an array of ``dtype`` (None: keep) and check its ``shape`` (None: any length; …: any further axes)."""
     if values is None:
         return None
     array = np.asarray(values)

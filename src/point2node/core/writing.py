@@ -1,4 +1,4 @@
-"""Writing a file so that there is either the whole new one or what was there before."""
+"""Atomic writing: a file is either completely new or unchanged."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from point2node.core.errors import InputError
 
 try:
     import fcntl
-except ModuleNotFoundError:  # Windows, where folders cannot be locked: two writers there are not noticed
+except ModuleNotFoundError:  # Windows cannot lock folders: two writers are not detected there
     fcntl = None  # type: ignore[assignment]
 
 TEMPORARY = ".point2node-"
-"""How the names of files begin that are not finished."""
+"""Prefix of the names of unfinished files."""
 SURELY_ABANDONED = 86_400.0
-"""Seconds after the last change; only where no lock can tell."""
+"""Seconds since the last change after which a file counts as abandoned; used only without locks."""
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[BinaryIO]:
-    """A stream into a temporary file beside ``path``, renamed to it at the end and removed on any failure."""
+    """Open a temporary file next to ``path``, renamed to it at the end and removed on any failure."""
     try:
         temporary, stream = _open_locked(path)
         try:
@@ -41,27 +41,27 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove what killed processes left unfinished in a folder; what a living one writes is locked, and stays."""
+    """Remove unfinished files of killed processes from a folder; files of running ones are locked and stay."""
     for path in folder.glob(f"{TEMPORARY}*"):
-        with suppress(OSError), path.open("rb+") as stream:  # it may be finished by now, or somebody else's
+        with suppress(OSError), path.open("rb+") as stream:  # it may be finished by now, or belong to another user
             old = time.time() - os.fstat(stream.fileno()).st_mtime > SURELY_ABANDONED
             if lock(stream) or old:
                 path.unlink()
 
 
 def _open_locked(path: Path) -> tuple[Path, BinaryIO]:
-    """A new temporary file beside ``path``, locked until it is closed or its process dies."""
+    """Open a new temporary file next to ``path``, locked until it is closed or the process dies."""
     while True:
         temporary = path.with_name(f"{TEMPORARY}{secrets.token_hex(6)}{path.suffix}")
         stream = temporary.open("xb+")
         lock(stream)
-        if temporary.exists():  # nobody removed it before it was locked
+        if temporary.exists():  # not removed before it was locked
             return temporary, stream
         stream.close()
 
 
 def lock(stream: BinaryIO) -> bool:
-    """Lock a file; False if another process has, or where there are no locks: on Windows and some network drives."""
+    """Lock a file; False if another process has the lock, or without locks (Windows, some network drives)."""
     if fcntl is None:
         return False
     try:
@@ -72,7 +72,7 @@ def lock(stream: BinaryIO) -> bool:
 
 
 def check_writable(path: Path) -> None:
-    """Refuse, before hours of work, a file whose folder is not there or cannot be written."""
+    """Raise InputError, before hours of work, if a file's folder does not exist or is not writable."""
     folder = path.absolute().parent
     if not folder.is_dir():
         raise InputError(path, expected="a file in a folder that is there", found="no such folder")
@@ -81,17 +81,17 @@ def check_writable(path: Path) -> None:
 
 
 def reason(error: OSError) -> str:
-    """What the operating system says, in its own words."""
+    """Return the operating system's message."""
     return (error.strerror or str(error)).lower()
 
 
 @contextmanager
 def refusals_named(place: Path) -> Iterator[None]:
-    """A file or folder that cannot be read or written becomes an InputError; ``place`` stands in for one unnamed."""
+    """Convert OSErrors to InputErrors that name the file, or ``place`` if the error does not."""
     try:
         yield
     except BrokenPipeError:
-        raise  # nobody reads what is printed any more
+        raise  # the reader of our output is gone
     except OSError as error:
         where = str(error.filename or place)
         found = (error.strerror or str(error)).lower()
@@ -100,7 +100,7 @@ def refusals_named(place: Path) -> Iterator[None]:
 
 @contextmanager
 def alone_in(folder: Path, *, wait: bool, command: str = "prepare") -> Iterator[None]:
-    """Make ``folder`` and lock it; while another ``command`` has it, wait or refuse. A killed process loses it."""
+    """Make and lock ``folder``; if another ``command`` has the lock, wait or raise InputError. A kill releases it."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -122,7 +122,7 @@ def alone_in(folder: Path, *, wait: bool, command: str = "prepare") -> Iterator[
             ) from error
         except OSError as error:
             if error.errno not in (errno.ENOLCK, errno.EOPNOTSUPP):
-                raise  # some network file systems have no locks: two writers there are not noticed
+                raise  # some network file systems have no locks: two writers are not detected there
         yield
     finally:
         os.close(lock)

@@ -1,7 +1,7 @@
 """Point clouds from files of every common format, and back.
 
 ``read`` and ``write`` choose the format by the file's suffix. Optional libraries are imported by the format that
-needs them, so importing this package stays cheap and a rare format may be missing.
+needs them, so importing this package is fast, and libraries of rare formats can be missing.
 """
 
 from __future__ import annotations
@@ -82,10 +82,10 @@ _TEXT = tuple(suffix for suffix, reader in _READERS.items() if reader is text.re
 def read(
     path: str | Path, *, columns: str | None = None, delimiter: str | None = None, skip: int | None = None
 ) -> PointCloud:
-    """The points of a file with everything that it says of them; of a mesh, its vertices and triangles.
+    """Read the points of a file with all their data; for a mesh, its vertices and triangles.
 
-    ``columns`` (such as ``"x y z r g b label"``), ``delimiter`` and ``skip`` (lines to leave out at the start) are
-    for text files, and replace what would be guessed.
+    ``columns`` (such as ``"x y z r g b label"``), ``delimiter`` and ``skip`` (number of lines to skip at the start) are
+    for text files and override what would be guessed.
     """
     path = Path(path)
     suffix = path.suffix.lower()
@@ -106,7 +106,7 @@ def read(
 
 
 def write(path: str | Path, cloud: PointCloud) -> None:
-    """Write ``cloud`` in the format that the suffix says; what is there already is replaced only at the end."""
+    """Write ``cloud`` in the format of the suffix; an existing file is replaced only at the end."""
     path = Path(path)
     if path.suffix.lower() not in _WRITERS:
         raise unknown_choice(f"{path}, suffix", path.suffix.lower(), WRITABLE)
@@ -115,12 +115,12 @@ def write(path: str | Path, cloud: PointCloud) -> None:
 
 
 def encode(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
-    """Write ``cloud`` into a stream as the file ``path`` will hold it."""
+    """Write ``cloud`` to a stream in the format of ``path``."""
     _WRITERS[path.suffix.lower()](path, cloud, stream)
 
 
 def in_pieces(path: Path) -> Pieces | None:
-    """The points of a file for reading piece by piece; None where its format, or this file, has to be read whole."""
+    """Open a file for reading in pieces; None if its format, or this file, must be read as a whole."""
     reader = _PIECEWISE_READERS.get(path.suffix.lower())
     try:
         return reader(path) if reader is not None and path.stat().st_size else None
@@ -129,12 +129,12 @@ def in_pieces(path: Path) -> Pieces | None:
 
 
 def encode_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
-    """Write ``points`` points that come in pieces into a stream as the file ``path`` will hold them."""
+    """Write ``points`` points that come in pieces to a stream in the format of ``path``."""
     _PIECEWISE_WRITERS[path.suffix.lower()](path, pieces, points, stream)
 
 
 def sample_mesh(path: str | Path, n: int, *, seed: int = 0) -> PointCloud:
-    """``n`` points spread evenly over the surface of a mesh file, with the normals of its faces."""
+    """Sample ``n`` points evenly on the surface of a mesh file, with the normals of its faces."""
     return sample_surface(Path(path), read(path), n, seed)
 
 

@@ -1,4 +1,4 @@
-"""Files of arrays: NPY, NPZ archives and HDF5, and which of their named arrays is which part of a point cloud."""
+"""Files of arrays: NPY, NPZ archives and HDF5, and mapping their named arrays to the parts of a point cloud."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PLAIN_COLUMNS = {3: "x y z", 6: "x y z red green blue", 7: "x y z red green blue
 
 
 def read_npy(path: Path) -> PointCloud:
-    """Read an array (N, 3), (N, 6) or (N, 7), or a structured one; pickled objects are never opened."""
+    """Read an array (N, 3), (N, 6) or (N, 7), or a structured one; pickled objects are never loaded."""
     return cloud_from_array(path, load_array(path))
 
 
 def cloud_from_array(path: Path, array: Array) -> PointCloud:
-    """The point cloud that such an array describes; ``path`` is for messages."""
+    """Convert such an array to a point cloud; ``path`` is for messages."""
     if array.dtype.names is not None and array.ndim == 1:
         named = {name: _native(path, name, array[name]) for name in array.dtype.names}
         return cloud_from_columns(path, named) if "x" in map(plain_name, named) else cloud_from_arrays(path, named)
@@ -41,26 +41,28 @@ def cloud_from_array(path: Path, array: Array) -> PointCloud:
 
 
 def load_array(path: Path) -> Array:
-    """The array in a file; mapped first, which compares what the header claims with the file's size."""
+    """Load the array in a file; mapping it first checks the header against the file's size."""
     with damage_reported(path, "an NPY file"):
         np.lib.format.open_memmap(path, mode="r")
-        return np.load(path, allow_pickle=False)  # quicker than a copy of the map, which faults on every page of it
+        return np.load(
+            path, allow_pickle=False
+        )  # faster than a copy of the map, which causes a page fault on every page
 
 
 def _native(path: Path, name: str, values: Array) -> Array:
     if values.dtype.kind not in "biuf" or values.ndim > 2:
         raise InputError(f"{path}, {name}", expected="numbers", found=f"{values.dtype} of shape {values.shape}")
-    # fields that lie across their natural bounds are copied: torch would refuse them
+    # unaligned fields are copied: torch does not accept them
     return np.require(values, values.dtype.newbyteorder("="), "A")
 
 
 def pieces_of_npy(path: Path) -> Pieces | None:
-    """The points of an array piece by piece; None where its numbers are not stored point after point."""
+    """Open an array for reading in pieces; None if its numbers are not stored point by point."""
     with damage_reported(path, "an NPY file"):
         array = np.lib.format.open_memmap(path, mode="r")
     if array.ndim not in (1, 2) or not array.flags.c_contiguous or not len(array):
         return None
-    cloud_from_array(path, array[:0])  # refuses what is no cloud before anything is read
+    cloud_from_array(path, array[:0])  # raises InputError for anything but a cloud before reading
     row = np.dtype((array.dtype, array.shape[1:])) if array.ndim == 2 else array.dtype
     count, offset = len(array), array.offset
 
@@ -72,7 +74,7 @@ def pieces_of_npy(path: Path) -> Pieces | None:
 
 
 def write_npy(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
-    """Write a structured array with a field for each part, in its own type. Faces have no place in it.
+    """Write a structured array with a field for each part, keeping types. Faces are not stored.
 
     Fields are aligned, so that reading needs no copy.
     """
@@ -80,7 +82,7 @@ def write_npy(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
 
 
 def write_npy_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
-    """The same of points that come in pieces."""
+    """Write points that come in pieces."""
     row: np.dtype[Any] | None = None
     for piece in pieces:
         arrays = arrays_from_cloud(path, piece)
@@ -101,10 +103,10 @@ HEADER_READERS = {(1, 0): npy_format.read_array_header_1_0, (2, 0): npy_format.r
 
 
 def read_npz(path: Path) -> PointCloud:
-    """Read every array of the archive; pickled objects are never opened."""
+    """Read every array of the archive; pickled objects are never loaded."""
     with damage_reported(path, "an NPZ archive"), zipfile.ZipFile(path) as archive:
         claimed = sum(info.compress_size for info in archive.infolist())
-        if claimed > path.stat().st_size:  # the same bytes as several arrays: a small archive of any size
+        if claimed > path.stat().st_size:  # overlapping entries: a zip bomb
             found = f"{path.stat().st_size} bytes for {claimed}"
             raise InputError(path, expected="an archive as large as what is in it", found=found)
         check_unpacked(path, sum(info.file_size for info in archive.infolist()))
@@ -132,10 +134,10 @@ def _read_array(path: Path, archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> 
 
 
 def write_npz(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
-    """Write one array per part and field, each in its own type."""
+    """Write one array per part and field, keeping types."""
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in arrays_from_cloud(path, cloud).items():
-            # by hand, because numpy.savez takes the names as arguments and has some of its own
+            # not numpy.savez, which takes names as keyword arguments and reserves some
             with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
                 npy_format.write_array(member, values, allow_pickle=False)
 
@@ -151,16 +153,16 @@ def read_h5(path: Path) -> PointCloud:
         for name in file:
             values = read_dataset(h5py, path, file, name)
             if values is not None:
-                total += values.nbytes  # one dataset may stand under many names
+                total += values.nbytes  # one dataset can have many names
                 _refuse_claim(path, path, f"{total} bytes of datasets", total)
                 arrays[name] = values
     return cloud_from_arrays(path, arrays)
 
 
 def read_dataset(h5py: ModuleType, path: Path, file: Any, name: str, kinds: str = NUMBERS) -> Array | None:
-    """One dataset of an open file, of a type of one of ``kinds``; None where there is none of that name in it.
+    """Read one dataset of an open file, whose type must be in ``kinds``; None if there is none with that name.
 
-    Links and external storage lead to other files of this machine: data may not choose those.
+    Links and external storage are rejected: data must not choose other files of this machine.
     """
     dataset = file[name] if isinstance(file.get(name, getlink=True), h5py.HardLink) else None
     if not isinstance(dataset, h5py.Dataset):
@@ -182,7 +184,7 @@ def _refuse_claim(path: Path, where: str | Path, what: str, claimed: int) -> Non
 
 
 def write_h5(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
-    """Write one dataset per part and field, each in its own type."""
+    """Write one dataset per part and field, keeping types."""
     h5py = import_library(path, "h5py", "h5")
     with h5py.File(stream, "w") as file:
         for name, values in arrays_from_cloud(path, cloud).items():
@@ -204,7 +206,7 @@ SPELLINGS = {
 
 
 def cloud_from_arrays(path: Path, arrays: Mapping[str, Array]) -> PointCloud:
-    """The point cloud that named arrays describe; arrays without a part of their own become ``fields``."""
+    """Make a point cloud from named arrays; other arrays become ``fields``."""
     for name, values in arrays.items():
         if values.dtype.kind not in "biuf":
             raise InputError(f"{path}, {name}", expected="numbers", found=str(values.dtype))
@@ -218,7 +220,7 @@ def cloud_from_arrays(path: Path, arrays: Mapping[str, Array]) -> PointCloud:
         found_names = ", ".join(f"{name} {values.shape}" for name, values in arrays.items()) or "none"
         raise InputError(path, expected="an array xyz, points or coord of shape (N, 3)", found=found_names)
     if "labels" in parts:
-        parts["labels"] = parts["labels"].reshape(-1)  # some sets keep them as (N, 1)
+        parts["labels"] = parts["labels"].reshape(-1)  # some data sets store them as (N, 1)
     if "rgb" in parts:
         parts["rgb"] = to_bytes(path, parts["rgb"])
     if "faces" in parts:
@@ -233,7 +235,7 @@ def _check_faces(path: Path, faces: Array, points: int) -> None:
 
 
 def arrays_from_cloud(path: Path, cloud: PointCloud) -> dict[str, Array]:
-    """Every part of ``cloud`` under the first of its spellings."""
+    """Return every part of ``cloud`` under the first of its spellings."""
     parts = {name: getattr(cloud, name) for name in SPELLINGS}
     arrays = {name: values for name, values in parts.items() if values is not None}
     for name, values in cloud.fields.items():

@@ -1,4 +1,4 @@
-"""Which named column of a file is which part of a point cloud, both ways; colours of any type and scale as uint8."""
+"""Mapping between named columns of a file and the parts of a point cloud; colours of any type and scale as uint8."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from point2node.core.point_cloud import Array, PointCloud
 XYZ = (("x", "y", "z"),)
 RGB = (("red", "green", "blue"), ("r", "g", "b"), ("diffuse_red", "diffuse_green", "diffuse_blue"))
 NORMALS = (("nx", "ny", "nz"), ("normal_x", "normal_y", "normal_z"))
-CLOUDCOMPARE = "scalar_"  # what CloudCompare puts before the name of every field of its own
+CLOUDCOMPARE = "scalar_"  # CloudCompare's prefix of field names
 
 
 def plain_name(name: str) -> str:
-    """The name by which a column is recognised: in small letters, without CloudCompare's prefix."""
+    """Return the name by which a column is recognised: in lower case, without CloudCompare's prefix."""
     return name.lower().removeprefix(CLOUDCOMPARE)
 
 
@@ -30,7 +30,7 @@ def cloud_from_columns(
     unit: float | None = None,
     origin: object = None,
 ) -> PointCloud:
-    """The point cloud that named columns describe; columns without a part of their own become ``fields``."""
+    """Make a point cloud from named columns; other columns become ``fields``."""
     left = dict(columns)
     xyz = _take_three(left, XYZ)
     if xyz is None:
@@ -53,16 +53,16 @@ def cloud_from_columns(
 
 
 def make_cloud(path: Path, **parts: Any) -> PointCloud:
-    """A point cloud whose errors name the file that its parts were read from."""
+    """Make a point cloud; errors name the file that its parts were read from."""
     try:
-        with np.errstate(over="ignore", invalid="ignore"):  # beyond float32 a normal is infinite, as it should be
+        with np.errstate(over="ignore", invalid="ignore"):  # a normal beyond float32 becomes infinite, as it should
             return PointCloud(**parts)
     except InputError as error:
         raise InputError(f"{path}, {error.where}", expected=error.expected, found=error.found) from error
 
 
 def _take(left: dict[str, Array], wanted: str) -> Array | None:
-    """Remove the column called ``wanted`` and return it; the exact name goes before a similar one."""
+    """Remove and return the column called ``wanted``; an exact name has priority over a similar one."""
     similar = [name for name in left if plain_name(name) == wanted and left[name].ndim == 1]
     if not similar:
         return None
@@ -70,7 +70,7 @@ def _take(left: dict[str, Array], wanted: str) -> Array | None:
 
 
 def _take_three(left: dict[str, Array], spellings: Iterable[tuple[str, str, str]]) -> Array | None:
-    """Remove the three columns of the first spelling that is complete and return them as (N, 3)."""
+    """Remove the three columns of the first complete spelling and return them as (N, 3)."""
     for spelling in spellings:
         trial = dict(left)
         taken = [_take(trial, name) for name in spelling]
@@ -83,7 +83,7 @@ def _take_three(left: dict[str, Array], spellings: Iterable[tuple[str, str, str]
 
 
 def _side_by_side(three: list[Array]) -> Array:
-    """Three columns as (N, 3): the very array that they are the columns of, if there is one."""
+    """Return three columns as (N, 3); without a copy if they are columns of one array."""
     whole = three[0].base
     if isinstance(whole, np.ndarray) and whole.shape == (len(three[0]), 3) and whole.flags.c_contiguous:
         places = [column.ctypes.data if column.strides == whole.strides[:1] else 0 for column in three]
@@ -93,9 +93,9 @@ def _side_by_side(three: list[Array]) -> Array:
 
 
 def columns_from_cloud(path: Path, cloud: PointCloud) -> dict[str, Array]:
-    """Every part of ``cloud`` as a named column, the names those that ``cloud_from_columns`` recognises.
+    """Return every part of ``cloud`` as columns with the names that ``cloud_from_columns`` recognises.
 
-    Blanks in the names of fields become underscores: most formats separate names by blanks.
+    Blanks in field names become underscores: most formats separate names by blanks.
     """
     columns = dict(zip(XYZ[0], cloud.xyz.T, strict=True))
     if cloud.rgb is not None:
@@ -115,7 +115,7 @@ def columns_from_cloud(path: Path, cloud: PointCloud) -> dict[str, Array]:
 
 
 def narrow(path: Path, columns: Mapping[str, Array]) -> dict[str, Array]:
-    """The same with one column ``name_0``, ``name_1`` … for each of a wide field, for formats of scalars only."""
+    """Return the columns with wide fields split into ``name_0``, ``name_1`` …, for formats of scalars only."""
     flat: dict[str, Array] = {}
     for name, values in columns.items():
         parts = {name: values} if values.ndim == 1 else {f"{name}_{i}": part for i, part in enumerate(values.T)}
@@ -127,17 +127,17 @@ def narrow(path: Path, columns: Mapping[str, Array]) -> dict[str, Array]:
 
 
 def usual_type(values: Array) -> Array:
-    """``values`` in a type that other programs know: truth values as bytes, half precision as single."""
+    """Convert to a type that other programs support: booleans to bytes, half precision to single."""
     wider = {"b1": np.uint8, "f2": np.float32}.get(values.dtype.str[1:])
     return values if wider is None else values.astype(wider)
 
 
 def to_bytes(path: Path, rgb: Array) -> Array:
-    """Colours (N, 3) as uint8; the file does not say the scale, so the values decide it.
+    """Convert colours (N, 3) to uint8; files do not state the scale, so it is derived from the values.
 
-    - Whole numbers up to 255 are kept, in a 16-bit field too; up to 65535 they are 16-bit colours, and their
+    - Whole numbers up to 255 are kept, even in a 16-bit field; up to 65535 they are 16-bit colours, whose
       high byte is kept.
-    - Fractions up to 1 are spread over 0 to 255; larger ones up to 255 are rounded.
+    - Fractions up to 1 are scaled to 0 to 255; larger ones up to 255 are rounded.
     """
     if rgb.dtype == np.uint8:
         return rgb

@@ -1,4 +1,4 @@
-"""E57 files, through pye57: all scans as one cloud, each moved to its pose."""
+"""E57 files, read with pye57: all scans as one cloud, each transformed by its pose."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ NAMES = {
 POLAR = {"sphericalRange", "sphericalAzimuth", "sphericalElevation"}  # read as cartesian coordinates
 FURTHER = {"normalX": "nx", "normalY": "ny", "normalZ": "nz"}
 INVALID = {"cartesianInvalidState", "sphericalInvalidState"}
-WHOLE = np.longlong  # not int64: pye57 takes that for 32 bits
+WHOLE = np.longlong  # not int64, which pye57 treats as 32 bits
 BYTES_PER_NUMBER = 8  # when unpacked
 POINTS_PER_BYTE = 8  # one bit per point: coordinates take many times that
 
 
 def read(path: Path) -> PointCloud:
-    """Read every column of numbers; the field ``scan`` is the number of the scan.
+    """Read every numeric column; the field ``scan`` is the index of the scan.
 
-    Points that the scanner marked as invalid have no position, but NaN, and no colour or intensity, but 0. Where only
-    some scans have a column, the others get 0 in it.
+    Points that the scanner marked as invalid get NaN positions and 0 for colour and intensity. If only some scans have
+    a column, it is 0 in the others.
     """
     pye57 = import_library(path, "pye57", "e57")
     with damage_reported(path, "an E57 file"), pye57.E57(str(path)) as file:
@@ -44,7 +44,7 @@ def read(path: Path) -> PointCloud:
 
 
 def pieces(path: Path) -> Pieces | None:
-    """The points scan by scan; None where scans have different columns."""
+    """Open the file for reading scan by scan; None if scans have different columns."""
     pye57 = import_library(path, "pye57", "e57")
     with damage_reported(path, "an E57 file"), pye57.E57(str(path)) as file:
         headers = [file.get_header(number) for number in range(file.scan_count)]
@@ -62,7 +62,7 @@ def pieces(path: Path) -> Pieces | None:
 
 
 def _check_room(path: Path, number: int, points: int) -> int:
-    """Refuse a scan that claims more points than the file could hold."""
+    """Raise InputError for a scan that claims more points than the file could hold."""
     if points > POINTS_PER_BYTE * path.stat().st_size:
         found = f"{path.stat().st_size} bytes"
         raise InputError(f"{path}, scan {number}", expected=f"room for {points} points", found=found)
@@ -80,16 +80,16 @@ def _read_scan(path: Path, file: Any, number: int) -> dict[str, Array]:
 
 
 def _spread(name: str, values: Array, valid: Array) -> Array:
-    """What the valid points have, among those that are not."""
+    """Expand values of the valid points to all points."""
     everywhere = np.full(len(valid), np.nan) if name in ("x", "y", "z") else np.zeros(len(valid), values.dtype)
     everywhere[valid] = values
     return everywhere
 
 
 def _further_columns_and_validity(path: Path, file: Any, number: int) -> tuple[dict[str, Array], Array]:
-    """The columns that pye57 itself passes over, those of extensions without their prefix, and which points are valid.
+    """Return the columns that pye57 skips, those of extensions without their prefix, and which points are valid.
 
-    Whole numbers stay so where 32 bits hold them. Texts are left out: a field is numbers.
+    Whole numbers stay integers if they fit 32 bits. Text is left out: fields are numeric.
     """
     libe57 = import_library(path, "pye57.libe57", "e57")
     header = file.get_header(number)

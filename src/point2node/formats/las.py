@@ -1,4 +1,4 @@
-"""LAS and LAZ files, through laspy: whatever was read is written back, with new labels where there are any."""
+"""LAS and LAZ files, through laspy: everything that was read is written back, with new labels if there are any."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from point2node.formats.las_header import COLOURS, LasOrigin, dimensions_from_cl
 from point2node.formats.libraries import damage_reported
 from point2node.formats.pieces import POINTS_AT_ONCE, Pieces, check_alike
 
-PIECE = 1 << 26  # bytes decompressed at once: memory grows with what the file holds, not with what it claims
+PIECE = 1 << 26  # bytes decompressed at once, so that memory does not depend on what a damaged file claims
 RECORD, EXTENDED_RECORD = 54, 60  # bytes before the contents of a VLR and an EVLR
 HEADER_1_4 = 375  # bytes
 
@@ -27,8 +27,8 @@ HEADER_1_4 = 375  # bytes
 def read(path: Path) -> PointCloud:
     """Read every dimension; labels are the extra dimension ``label`` if there is one, else ``classification``.
 
-    The header with its scales, offsets, CRS and other records goes to ``origin``, as do colours of 16 bits. A CRS in
-    feet or metres also gives the cloud's ``unit``.
+    The header with its scales, offsets, CRS and other records is kept in ``origin``, and so are 16-bit colours. A CRS
+    in feet or metres also sets the cloud's ``unit``.
     """
     with _opened(path) as (laspy, reader):
         header = reader.header
@@ -41,7 +41,7 @@ def read(path: Path) -> PointCloud:
 
 
 def pieces(path: Path) -> Pieces | None:
-    """The points piece by piece; a LAZ file is decompressed anew each time."""
+    """Open the file for reading in pieces; a LAZ file is decompressed again each time."""
     with _opened(path) as (_, reader):
         points, row = reader.header.point_count, reader.header.point_format.size
 
@@ -58,11 +58,11 @@ def pieces(path: Path) -> Pieces | None:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[tuple[Any, Any]]:
-    """laspy, and its reader of a file whose header was checked."""
+    """Return laspy and its reader of a file, after checking the header."""
     laspy = import_module("laspy")
     _check_records(path)
-    decoder = laspy.LazBackend.Lazrs  # on one thread: the parallel one crashes the process on some damaged files
-    # coordinates of a damaged file may overflow; infinite ones are a matter for whoever uses them
+    decoder = laspy.LazBackend.Lazrs  # single-threaded: the parallel one crashes the process on some damaged files
+    # coordinates of a damaged file can overflow; callers handle infinite ones
     with (
         damage_reported(path, "a LAS file"),
         np.errstate(over="ignore"),
@@ -86,7 +86,7 @@ def _cloud(path: Path, laspy: Any, header: Any, record: Array) -> PointCloud:
     if "label" not in extra:
         columns["label"] = columns["classification"]
     if "intensity" in extra:
-        del columns["intensity"]  # the extra one is there because this one could not hold the values
+        del columns["intensity"]  # the extra dimension exists because this one could not store the values
     return cloud_from_columns(path, columns, unit=unit_of(header), origin=LasOrigin(header, colours))
 
 
@@ -96,7 +96,7 @@ def _check_read(path: Path, header: Any, points: int) -> None:
 
 
 def _check_records(path: Path) -> None:
-    """Refuse more records than the file has room for, before laspy looks for every one of them."""
+    """Raise InputError if the file has no room for its records, before laspy looks for every one of them."""
     with path.open("rb") as stream:
         start = stream.read(HEADER_1_4)
     if start[:4] != b"LASF":
@@ -109,7 +109,7 @@ def _check_records(path: Path) -> None:
 
 
 def _check_scales(path: Path, header: Any) -> None:
-    """Refuse a scale of 0, which puts all points into one plane, and what is no number."""
+    """Raise InputError for a scale of 0, which would put all points in one plane, and for NaN and infinity."""
     for name, values, fit in (
         ("scale", header.scales, np.isfinite(header.scales) & (header.scales != 0)),
         ("offset", header.offsets, np.isfinite(header.offsets)),
@@ -121,7 +121,7 @@ def _check_scales(path: Path, header: Any) -> None:
 
 
 def _check_count(path: Path, header: Any) -> None:
-    """Compare the number of points with the file's size, where they are not compressed."""
+    """Compare the number of points with the file's size, if uncompressed."""
     room = path.stat().st_size - header.offset_to_point_data
     needed = header.point_count * header.point_format.size
     if not header.are_points_compressed and needed > room:
@@ -129,15 +129,15 @@ def _check_count(path: Path, header: Any) -> None:
 
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
-    """Write labels as ``classification``, and all other parts and fields as the dimensions of their name.
+    """Write labels as ``classification``, and all other parts and fields as the dimensions of the same name.
 
-    Fields that the point format does not have become extra dimensions. Faces have no place in LAS.
+    Fields that the point format does not have become extra dimensions. LAS cannot store faces.
     """
     write_pieces(path, [cloud], len(cloud), stream)
 
 
 def write_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
-    """The same of points that come in pieces: of a file that was LAS, too, whose header says how they are coded."""
+    """Write points that come in pieces; they must be from a LAS file, whose header defines their encoding."""
     laspy = import_module("laspy")
     with ExitStack() as stack:
         writer, names = None, set[str]()
@@ -155,17 +155,17 @@ def write_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: 
             writer.write_evlrs(header.evlrs)
 
 
-# The decoder takes memory for whatever sizes a file claims, and ends the whole process where there is not enough: no
-# exception could be caught. So the sizes of the chunks are compared with the file's before it sees them.
+# The decoder allocates memory for whatever sizes a file claims, and if that fails, it ends the process without an
+# exception. So the sizes of the chunks are compared with the file's beforehand.
 
-LAYERED = 3  # the compressor of point formats 6 to 10: every chunk begins with the sizes of its layers
+LAYERED = 3  # the compressor of point formats 6 to 10: every chunk starts with the sizes of its layers
 ITEMS_AT = 32  # bytes before the items of a LASzip record
 BYTES_14 = 14  # the item of extra bytes: a layer for each
 LAYERS = {10: 9, 11: 1, 12: 2, 13: 1}  # of the other items: point, colour, colour and infrared, wave packet
 
 
 def check_chunks(path: Path, header: Any, lazrs: Any) -> None:
-    """Refuse a file whose chunk table or chunks claim more bytes than there are."""
+    """Raise InputError if the chunk table or the chunks claim more bytes than the file has."""
     record: bytes = header.vlrs.get("LasZipVlr")[0].record_data
     with path.open("rb") as stream:
         if not _chunks_fit(stream, header, record, lazrs):
@@ -180,7 +180,7 @@ def _chunks_fit(stream: BinaryIO, header: Any, record: bytes, lazrs: Any) -> boo
     if not start + 8 <= table_at <= size - 8:
         return False
     chunks = _unpack_chunk(stream, "<II", table_at)[1]
-    if chunks * point_size > size:  # every chunk holds its first point as it is
+    if chunks * point_size > size:  # every chunk stores its first point uncompressed
         return False
     stream.seek(start)
     table = lazrs.read_chunk_table(stream, lazrs.LazVlr(record))
@@ -198,7 +198,7 @@ def _chunks_fit(stream: BinaryIO, header: Any, record: bytes, lazrs: Any) -> boo
 
 
 def _count_layers(record: bytes) -> int:
-    """How many separately compressed layers a chunk has; 0 where points follow each other."""
+    """Return the number of separately compressed layers in a chunk; 0 if points are stored one by one."""
     if struct.unpack_from("<H", record)[0] != LAYERED:
         return 0
     items = struct.unpack_from("<H", record, ITEMS_AT)[0]

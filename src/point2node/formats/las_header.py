@@ -1,4 +1,4 @@
-"""What a LAS file says besides its points: header, dimensions, and the unit of its coordinate system."""
+"""A LAS file's header, dimensions, and the unit of its coordinate system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array, PointCloud
 from point2node.formats.columns import XYZ, columns_from_cloud, narrow, to_bytes, usual_type
 
-FINEST_SCALE = 1e-4  # metres: coordinates come back within half of it
+FINEST_SCALE = 1e-4  # metres: coordinates are exact to half of it
 LARGEST_CODE = 2**31 - 1  # coordinates are stored as 32-bit multiples of the scale
 LONGEST_NAME = 32  # bytes
 WITH_COLOUR, WITHOUT_COLOUR = 7, 6  # point formats of LAS 1.4
@@ -24,17 +24,17 @@ WITH_COLOUR, WITHOUT_COLOUR = 7, 6  # point formats of LAS 1.4
 
 @dataclass(frozen=True)
 class LasOrigin:
-    """What a LAS file says of the whole cloud, and its colours before they were made 8-bit."""
+    """A LAS file's header, and its colours before conversion to 8 bits."""
 
     header: Any
     colours: Array | None
 
 
 def make_header(laspy: Any, path: Path, cloud: PointCloud, dimensions: Mapping[str, Array]) -> Any:
-    """The header of the file that ``cloud`` came from, or a new one, with exactly the given dimensions."""
+    """Return the header of the file that ``cloud`` came from, or a new one, with exactly the given dimensions."""
     if isinstance(cloud.origin, LasOrigin):
         header = cloud.origin.header.copy()
-        # an index of where the octants of the old file lie; a rewritten file has none of them there
+        # an index of the octants in the old file, invalid in a rewritten one
         header.vlrs = [record for record in header.vlrs if record.user_id != "copc"]
         if header.evlrs is not None:
             header.evlrs = type(header.evlrs)([record for record in header.evlrs if record.user_id != "copc"])
@@ -52,9 +52,9 @@ def make_header(laspy: Any, path: Path, cloud: PointCloud, dimensions: Mapping[s
 
 
 def _new_header(laspy: Any, path: Path, cloud: PointCloud) -> Any:
-    """LAS 1.4 with the finest scale, down to 0.1 mm, at which the cloud's extent can be coded."""
+    """Make a LAS 1.4 header with the finest scale, down to 0.1 mm, that can encode the cloud's extent."""
     header = laspy.LasHeader(version="1.4", point_format=WITHOUT_COLOUR if cloud.rgb is None else WITH_COLOUR)
-    header.global_encoding.wkt = True  # the standard asks for it from point format 6 on
+    header.global_encoding.wkt = True  # required by the standard from point format 6 on
     if not np.isfinite(cloud.xyz).all() or not np.isfinite(_span(cloud.xyz)):
         lower, upper = cloud.xyz.min(axis=0), cloud.xyz.max(axis=0)
         raise InputError(
@@ -66,7 +66,7 @@ def _new_header(laspy: Any, path: Path, cloud: PointCloud) -> Any:
 
 
 def coding_scale(xyz: Array) -> float:
-    """The finest scale, down to 0.1 mm, at which 32 bits hold the coordinates' extent."""
+    """Return the finest scale, down to 0.1 mm, at which the coordinates' extent fits 32 bits."""
     scale = FINEST_SCALE
     while _span(xyz) / scale > LARGEST_CODE:
         scale *= 10
@@ -74,7 +74,7 @@ def coding_scale(xyz: Array) -> float:
 
 
 def _span(xyz: Array) -> float:
-    """The longest side, and one for the offset's rounding; halved first: the whole difference may be infinite."""
+    """Return the longest side, plus one for the offset's rounding; halved first, since the difference can overflow."""
     if not len(xyz):
         return 1.0
     return float(np.max(xyz.max(axis=0) / 2 - xyz.min(axis=0) / 2)) * 2 + 1
@@ -82,14 +82,14 @@ def _span(xyz: Array) -> float:
 
 COLOURS = ("red", "green", "blue")
 TO_16_BITS = 257  # 255 becomes 65535, and the high byte is the 8-bit value again
-FIRST_WITH_WIDE_CLASSES = 6  # point formats before it keep a class in 5 bits
+FIRST_WITH_WIDE_CLASSES = 6  # earlier point formats store a class in 5 bits
 
 
 def dimensions_from_cloud(path: Path, cloud: PointCloud) -> dict[str, Array]:
-    """Every part but the coordinates, under the name of its dimension.
+    """Return every part except the coordinates, by the name of its dimension.
 
     Labels become ``classification``. A ``classification`` that was read and differs from them is kept as
-    ``classification_input``, unless there is one already: then that is the older, and stays.
+    ``classification_input``, unless there is one already, which is older and stays.
     """
     origin = cloud.origin if isinstance(cloud.origin, LasOrigin) else None
     wide = set(origin.header.point_format.extra_dimension_names) if origin else set()
@@ -118,8 +118,8 @@ def dimensions_from_cloud(path: Path, cloud: PointCloud) -> dict[str, Array]:
 
 
 def fill(path: Path, points: Any, cloud: PointCloud, dimensions: Mapping[str, Array]) -> None:
-    """Put the coordinates and all dimensions into the laspy record ``points``; what does not fit is an error."""
-    with np.errstate(all="ignore"):  # a scale of 0, or coordinates far away: refused in the next line
+    """Write the coordinates and all dimensions to the laspy record ``points``; raises InputError if they do not fit."""
+    with np.errstate(all="ignore"):  # a scale of 0 or distant coordinates are rejected in the next line
         codes = np.rint((cloud.xyz - points.offsets) / points.scales)
     if not ((codes >= -LARGEST_CODE - 1) & (codes <= LARGEST_CODE)).all():  # true for NaN too
         found = "NaN, infinity, or a point too far from the file's offset for its scale"
@@ -135,14 +135,14 @@ def fill(path: Path, points: Any, cloud: PointCloud, dimensions: Mapping[str, Ar
 
 
 def _limits(dimension: Any) -> Any:
-    """The smallest and largest number of a dimension of integers; None where it holds fractions."""
+    """Return the smallest and largest value of an integer dimension; None for floating point."""
     if dimension.dtype is None:
-        return dimension  # some bits of a byte: laspy knows how many
+        return dimension  # a bit field of a byte: laspy knows its width
     return np.iinfo(dimension.dtype.base) if dimension.dtype.base.kind in "iu" and not dimension.is_scaled else None
 
 
 def _fits(values: Array, limits: Any) -> bool:
-    """Whether all are whole numbers within ``limits.min`` and ``limits.max``."""
+    """Return whether all are whole numbers between ``limits.min`` and ``limits.max``."""
     whole = values.dtype.kind in "biu" or np.array_equal(values, np.rint(values))
     return not values.size or bool(whole and values.min() >= limits.min and values.max() <= limits.max)
 
@@ -166,7 +166,7 @@ TOKEN = re.compile(r'"(?:[^"]|"")*"|[A-Za-z_]+(?=\s*[\[(])|[\])]|[-+]?\d[\d.eE+-
 
 
 def unit_of(header: Any) -> float | None:
-    """Metres in one unit; None if the file does not say, or counts heights in another unit than the plane."""
+    """Return metres per unit; None if the file does not state it, or if heights have another unit than the plane."""
     records = [*header.vlrs, *(header.evlrs or ())]
     projection = {one.record_id: one.record_data_bytes() for one in records if one.user_id == "LASF_Projection"}
     found = _units_in_wkt(projection[WKT].decode("utf-8", "replace")) if WKT in projection else []
@@ -178,9 +178,9 @@ def unit_of(header: Any) -> float | None:
 
 
 def _units_in_wkt(text: str) -> list[float]:
-    """The units of the projected and the vertical system, in either version of the format.
+    """Return the units of the projected and the vertical system in WKT, in either version of the format.
 
-    Others are those of an ellipsoid or a parameter, and degrees.
+    Other units in it are those of an ellipsoid or a parameter, or degrees.
     """
     found: list[float] = []
     path: list[str] = []
@@ -205,7 +205,7 @@ def _number(token: str) -> float:
 
 
 def _units_in_keys(data: bytes) -> list[float]:
-    """The units that are named by their EPSG code."""
+    """Return the units that are given by their EPSG codes."""
     keys = list(struct.iter_unpack("<4H", data[8 : len(data) - len(data) % 8]))
     values = {key: value for key, place, _, value in keys if place == 0}
     return [EPSG_UNITS.get(values[key], math.nan) for key in (PROJECTED_UNIT, VERTICAL_UNIT) if key in values]

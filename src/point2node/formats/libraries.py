@@ -1,4 +1,4 @@
-"""The libraries behind some formats: one that is missing and one that fails both end as one clear line."""
+"""Optional libraries for some formats: a missing library and a failing one both give a clear one-line error."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from point2node.core.errors import InputError
 
 
 def import_library(path: Path, name: str, extra: str) -> ModuleType:
-    """The library that reads ``path``, or an error with the line that installs it."""
+    """Import the library that reads ``path``; raises InputError with the install command if it is missing."""
     try:
         return import_module(name)
     except ModuleNotFoundError as error:
@@ -26,16 +26,16 @@ def import_library(path: Path, name: str, extra: str) -> ModuleType:
 
 @contextmanager
 def damage_reported(path: Path, expected: str) -> Iterator[None]:
-    """Whatever a library raises on a damaged file becomes an InputError that names the file.
+    """Convert any exception of a library on a damaged file to an InputError that names the file.
 
-    Libraries promise no exception type for damage: fuzzing meets KeyError, RuntimeError, MemoryError and more.
+    Libraries do not define the exception for damage: fuzzing finds KeyError, RuntimeError, MemoryError and more.
     """
     try:
         yield
     except InputError:
         raise
     except BaseException as error:
-        # a panic of lazrs, which is written in Rust, reaches Python beside Exception, not below it
+        # a panic of lazrs, which is written in Rust, is not a subclass of Exception
         if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
             raise
         reason = next(iter(str(error).splitlines()), "") or type(error).__name__

@@ -1,6 +1,6 @@
-"""LZF, the compression inside PCD files: every read and write of the decoder is bounded.
+"""LZF, the compression in PCD files: every read and write of the decoder is bounds-checked.
 
-A control byte below 32 announces that many literal bytes plus one. Otherwise its upper three bits are the length
+A control byte below 32 is followed by that many literal bytes plus one. Otherwise its upper three bits are the length
 of a match minus 2 (7: the next byte is added), and its lower five with one more byte how far back it starts.
 """
 
@@ -17,7 +17,7 @@ HIGHEST_RATIO = 88  # a match of at most 264 bytes takes 3: no LZF data expands 
 
 
 def decompress(compressed: bytes, size: int) -> bytes | None:
-    """The ``size`` bytes that ``compressed`` stands for, or None where it stands for anything else."""
+    """Decompress to exactly ``size`` bytes; None if ``compressed`` does not give that."""
     if size > HIGHEST_RATIO * len(compressed):
         return None
     out = np.zeros(size, np.uint8)
@@ -26,8 +26,8 @@ def decompress(compressed: bytes, size: int) -> bytes | None:
 
 @kernel()
 def _decompress(data: NDArray[np.uint8], out: NDArray[np.uint8]) -> bool:
-    """Fill ``out``; whether ``data`` did so exactly."""
-    length: Any  # np.int64 throughout: numba would make a float of signed and unsigned integers together
+    """Fill ``out``; returns whether ``data`` filled it exactly."""
+    length: Any  # np.int64 throughout: numba converts mixed signed and unsigned integers to float
     place = filled = 0
     while place < len(data):
         control = np.int64(data[place])
@@ -50,7 +50,7 @@ def _decompress(data: NDArray[np.uint8], out: NDArray[np.uint8]) -> bool:
             length += 2
             if start < 0 or filled + length > len(out):
                 return False
-            for step in range(length):  # one by one: a match may overlap what it writes
+            for step in range(length):  # one by one: a match can overlap its own output
                 out[filled + step] = out[start + step]
         filled += length
     return filled == len(out)

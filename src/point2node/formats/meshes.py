@@ -30,13 +30,13 @@ OFF_COLUMNS = {
 
 
 def read_off(path: Path) -> PointCloud:
-    """Read vertices and faces; polygons become triangles, and colours of faces are left out."""
+    """Read vertices and faces; polygons become triangles, and face colours are ignored."""
     data = path.read_bytes()
     keyword = KEYWORD.match(data)
     if keyword is None:
         raise InputError(path, expected="an OFF file, which begins with 'OFF'", found=repr(data[:16])[1:])
     kind = keyword[1].decode().upper()
-    # the keyword becomes blanks: the counts may follow it on the same line, even without a space between
+    # the keyword becomes blanks: the counts can follow on the same line, even without a space
     rows = parse_rows(path, b"\n" * data.count(b"\n", 0, keyword.end()) + data[keyword.end() :])
     counts = rows.values[: rows.ends[0]].tolist() if len(rows) else []
     if len(counts) not in (2, 3) or min(counts) < 0 or not rows.whole[: len(counts)].all():
@@ -61,9 +61,9 @@ OBJ_COLUMNS = {3: "x y z", 4: "x y z w", 6: "x y z r g b", 7: "x y z r g b alpha
 
 
 def read_obj(path: Path) -> PointCloud:
-    """Read the lines ``v`` and ``f``; polygons become triangles, everything else is left out.
+    """Read the lines ``v`` and ``f``; polygons become triangles, everything else is ignored.
 
-    Texture and normal numbers of a corner (``f 1/2/3``) are left out too: they belong to corners, not to points.
+    Texture and normal indices of a corner (``f 1/2/3``) are ignored too: they belong to corners, not to points.
     """
     lines = [line.lstrip() for line in path.read_bytes().split(b"\n")]
     numbers = [number for number, line in enumerate(lines) if line.startswith((b"v ", b"v\t"))]
@@ -85,7 +85,7 @@ def read_obj(path: Path) -> PointCloud:
 
 
 def _read_obj_faces(path: Path, lines: list[bytes], vertex_lines: list[int]) -> tuple[Array, Array]:
-    """Sizes and corners of the faces. Vertices count from 1; negative ones back from the last before the face."""
+    """Return sizes and corners of the faces. Indices start at 1; negative ones count back from the last one so far."""
     sizes, corners, owners = [], list[int](), list[int]()
     for number, line in enumerate(lines):
         if line.startswith((b"f ", b"f\t")):
@@ -106,14 +106,14 @@ def _read_obj_faces(path: Path, lines: list[bytes], vertex_lines: list[int]) -> 
     return np.array(sizes, np.int64), zero_based
 
 
-PREAMBLE = 84  # bytes before the triangles: a free text of 80, then their number
+PREAMBLE = 84  # bytes before the triangles: 80 of free text, then their count
 TRIANGLE = np.dtype([("normal", "<f4", (3,)), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
 
 
 def read_stl(path: Path) -> PointCloud:
-    """Read vertices and triangles; the written normals are left out, for the corners imply them."""
+    """Read vertices and triangles; the normals are ignored, since the corners imply them."""
     data = path.read_bytes()
-    # binary files may begin with 'solid' too, so the size decides where it fits exactly
+    # binary files can start with 'solid' too; it is binary if the size matches exactly
     triangles = struct.unpack_from("<I", data, 80)[0] if len(data) >= PREAMBLE else 0
     needed = PREAMBLE + triangles * TRIANGLE.itemsize
     if len(data) == needed:
@@ -143,7 +143,7 @@ def _read_stl_text(path: Path, data: bytes) -> Array:
 
 
 def _merge_corners(path: Path, corners: Array) -> PointCloud:
-    """Vertices in the order in which they first appear, and the triangles between them."""
+    """Merge equal vertices in order of appearance; returns them and the triangles."""
     as_bytes = np.ascontiguousarray(corners).view("V24").ravel()
     _, firsts, owners = np.unique(as_bytes, return_index=True, return_inverse=True)
     order = np.argsort(firsts)
@@ -153,13 +153,13 @@ def _merge_corners(path: Path, corners: Array) -> PointCloud:
 
 
 ALWAYS_ALLOWED = 1 << 28  # bytes
-HIGHEST_RATIO = 100  # parts of a scene may be used again, but a larger claim is damage (or an attack)
+HIGHEST_RATIO = 100  # parts of a scene can be reused, but a larger claim is damage (or an attack)
 ELEMENT_BYTES = 24  # three numbers in double precision
 CHUNK_START = 20  # of a GLB's first chunk, which holds the JSON
 
 
 def read_gltf(path: Path) -> PointCloud:
-    """Read vertices, their colours where every mesh has them, and triangles, each mesh placed in the scene."""
+    """Read vertices, their colours if every mesh has them, and triangles, with each mesh placed in the scene."""
     trimesh = import_library(path, "trimesh", "mesh")
     with damage_reported(path, "a GLTF scene"):
         size = _check_gltf(path, _read_gltf_tree(path.read_bytes()))
@@ -178,7 +178,7 @@ def read_gltf(path: Path) -> PointCloud:
 
 
 def _read_gltf_tree(data: bytes) -> dict[str, Any]:
-    """What the scene says of itself, from a GLB or a GLTF file."""
+    """Read the JSON of a scene from a GLB or a GLTF file."""
     if data[:4] != b"glTF":
         return parse_json(data)
     size = int.from_bytes(data[CHUNK_START - 8 : CHUNK_START - 4], "little")
@@ -186,9 +186,9 @@ def _read_gltf_tree(data: bytes) -> dict[str, Any]:
 
 
 def _check_gltf(path: Path, tree: dict[str, Any]) -> int:
-    """Refuse what trimesh would make numbers of without any in the file, and files of other folders.
+    """Raise InputError for data that trimesh would generate without any in the file, and for files of other folders.
 
-    Returns the bytes of the scene, those of files beside it included.
+    Returns the size of the scene in bytes, including files next to it.
     """
     folder = path.parent.resolve()
     files = {path}
@@ -216,7 +216,7 @@ def _refuse_claim(path: Path, size: int, what: str, count: int) -> None:
 
 
 def split_polygons(path: Path, rows: NumberRows) -> tuple[Array, Array]:
-    """Sizes and corners from rows that begin with a size and as many corners; the rest of a row is left out."""
+    """Return sizes and corners from rows that start with a size and that many corners; the rest of a row is ignored."""
     starts, counts = rows.ends - rows.counts(), rows.counts()
     sizes = rows.values[starts]
     places = np.arange(len(rows.values)) - np.repeat(starts, counts)
@@ -227,9 +227,9 @@ def split_polygons(path: Path, rows: NumberRows) -> tuple[Array, Array]:
 
 
 def fan(path: Path, sizes: Array, corners: Array, points: int) -> Array:
-    """Triangles (F, 3) that fan out from the first corner of each polygon.
+    """Split polygons into triangles (F, 3) that fan out from the first corner.
 
-    ``corners`` are the vertex numbers of all polygons one after the other, ``sizes`` how many each polygon has.
+    ``corners`` are the vertex indices of all polygons, concatenated; ``sizes`` is the number of corners of each.
     """
     if not len(sizes):
         return np.empty((0, 3), np.int32)
@@ -251,14 +251,14 @@ def fan(path: Path, sizes: Array, corners: Array, points: int) -> Array:
 
 
 def sample_surface(path: Path, mesh: PointCloud, n: int, seed: int) -> PointCloud:
-    """``n`` points, uniform by area and the same for the same ``seed``; normals are those of the faces."""
+    """Sample ``n`` points uniformly by area, repeatable by ``seed``, with the normals of the faces."""
     if n < 0:
         raise InputError("n", expected="a number of points, 0 or more", found=str(n))
     if mesh.faces is None or not len(mesh.faces):
         raise InputError(path, expected="a mesh", found="points without faces")
     corner, second, third = (mesh.xyz[mesh.faces[:, i]] for i in range(3))
     first_edge, second_edge = second - corner, third - corner
-    with np.errstate(over="ignore", invalid="ignore"):  # what is not finite is refused below
+    with np.errstate(over="ignore", invalid="ignore"):  # non-finite values are rejected below
         normals = np.cross(first_edge, second_edge)
         doubled_areas = np.linalg.norm(normals, axis=1)
         total = doubled_areas.sum()

@@ -1,6 +1,6 @@
-"""The numba kernels that read decimal numbers from text, about as fast as the text can be walked through.
+"""The numba kernels that parse decimal numbers in text, about as fast as the text can be scanned.
 
-A number of at most 53 significant bits, scaled by a power of ten that a double holds exactly, needs one
+A number of at most 53 significant bits, scaled by a power of ten that is exact in a double, needs one
 multiplication or division and is then correctly rounded (Clinger 1990). Longer ones are marked ``LONG``, and the
 caller converts those with a slower, always correct routine.
 """
@@ -17,19 +17,19 @@ from point2node.kernels.compiling import kernel
 Bytes = NDArray[np.uint8]
 
 WHOLE = 1  # flag: written without a decimal point or exponent
-LONG = 2  # flag: not exact by one multiplication; the value is the token's place in the text instead
+LONG = 2  # flag: not exact with one multiplication; the value is the token's position in the text instead
 
-NO_DELIMITER = 256  # beyond every byte: a NUL in the text is damage, not a delimiter
+NO_DELIMITER = 256  # not a byte: a NUL in the text is damage, not a delimiter
 
 TAB, NEWLINE, RETURN, SPACE, HASH, SLASH = 9, 10, 13, 32, 35, 47
 PLUS, MINUS, POINT = 43, 45, 46
 DIGIT_0, DIGIT_9 = 48, 57
-LOWER_E, TO_LOWER = 101, 32  # a letter | 32 is its small form
+LOWER_E, TO_LOWER = 101, 32  # a letter | 32 is its lower case
 
-MOST_DIGITS = 19  # always fit into 64 bits
-BEYOND_DOUBLES = np.uint64(9999)  # as an exponent; the caller sees from it that the number is a long one
+MOST_DIGITS = 19  # always fit 64 bits
+BEYOND_DOUBLES = np.uint64(9999)  # an exponent that tells the caller that the number is a long one
 LARGEST_EXACT = np.uint64(2**53)
-POWERS = 10.0 ** np.arange(23)  # the powers of ten that a double holds exactly
+POWERS = 10.0 ** np.arange(23)  # the powers of ten that are exact in a double
 NAN, INFINITY = np.frombuffer(b"nan", np.uint8), np.frombuffer(b"infinity", np.uint8)
 
 
@@ -37,19 +37,19 @@ NAN, INFINITY = np.frombuffer(b"nan", np.uint8), np.frombuffer(b"infinity", np.u
 def parse_numbers(
     text: Bytes, delimiter: int, values: Any, flags: Bytes, row_ends: Any, row_lines: Any
 ) -> tuple[int, int, int, int]:
-    """Fill ``values`` and ``flags`` (per number) and ``row_ends``, ``row_lines`` (per line that holds any).
+    """Fill ``values`` and ``flags`` (per number) and ``row_ends``, ``row_lines`` (per line with numbers).
 
-    Returns how many numbers, rows and lines, and the place of the first byte that belongs to no number, or -1.
-    ``#`` starts a comment anywhere, ``//`` at the start of a line. Blanks separate numbers; where there is a
-    ``delimiter`` other than ``NO_DELIMITER``, exactly one stands between two numbers, and one more may end a line.
-    ``text`` has to end with a newline: nothing here looks for its end otherwise.
+    Returns the count of numbers, rows and lines, and the position of the first byte outside any number, or -1.
+    ``#`` starts a comment anywhere, ``//`` at the start of a line. Blanks separate numbers; with a
+    ``delimiter`` other than ``NO_DELIMITER``, exactly one must be between two numbers, and one more can end a line.
+    ``text`` must end with a newline: its end is not checked otherwise.
     """
     size, position = len(text), 0
     numbers = rows = line = first = 0
     wants_number = True
     while position < size:
         byte = text[position]
-        if not DIGIT_0 <= byte <= DIGIT_9:  # asked first, because it is mostly a digit
+        if not DIGIT_0 <= byte <= DIGIT_9:  # checked first, because it is usually a digit
             if byte == NEWLINE:
                 if numbers > first:
                     row_ends[rows], row_lines[rows] = numbers, line
@@ -76,14 +76,14 @@ def parse_numbers(
             return numbers, rows, line, position
         values[numbers], flags[numbers] = value, flag
         numbers += 1
-        position = end + (text[end] == SPACE)  # the usual single blank, without another round
+        position = end + (text[end] == SPACE)  # the usual single blank, without another iteration
         wants_number = False
     return numbers, rows, line, -1
 
 
 @kernel()
 def parse_number(text: Bytes, start: Any) -> tuple[float, int, int]:
-    """Value, flag and end of the number at ``start``; the end is -1 where there is none."""
+    """Parse the number at ``start``: value, flag and end; the end is -1 if there is none."""
     position, negative = start, text[start] == MINUS
     if negative or text[start] == PLUS:
         position += 1
@@ -108,16 +108,16 @@ def parse_number(text: Bytes, start: Any) -> tuple[float, int, int]:
     flag = WHOLE if whole else 0
     if digits > MOST_DIGITS or mantissa > LARGEST_EXACT or abs(scale) >= len(POWERS):
         return float(start), flag | LONG, position
-    value = float(np.int64(mantissa))  # signed: the processor converts those faster
+    value = float(np.int64(mantissa))  # signed: faster to convert
     value = value * POWERS[scale] if scale >= 0 else value / POWERS[-scale]
     return -value if negative else value, flag, position
 
 
 @kernel()
 def _parse_digits(text: Bytes, position: int, mantissa: Any) -> tuple[Any, Any]:
-    """Append the digits at ``position`` to ``mantissa``, and where they end; past 19 it is no longer right."""
-    place = np.uint64(position)  # unsigned: spares the check for an index from the end
-    digit = np.uint64(text[place]) - np.uint64(DIGIT_0)  # far above 9 for what comes before '0': it wraps around
+    """Append the digits at ``position`` to ``mantissa``; returns it and their end. It is wrong beyond 19 digits."""
+    place = np.uint64(position)  # unsigned: avoids the check for a negative index
+    digit = np.uint64(text[place]) - np.uint64(DIGIT_0)  # wraps around to far above 9 for bytes before '0'
     while digit <= np.uint64(9):
         mantissa = mantissa * np.uint64(10) + digit
         place += np.uint64(1)
@@ -127,7 +127,7 @@ def _parse_digits(text: Bytes, position: int, mantissa: Any) -> tuple[Any, Any]:
 
 @kernel()
 def _parse_exponent(text: Bytes, position: int) -> tuple[Any, int]:
-    """The exponent written at ``position``, and its end (-1 where there is none)."""
+    """Parse the exponent at ``position``: value and end (-1 if there is none)."""
     negative = text[position] == MINUS
     if negative or text[position] == PLUS:
         position += 1
@@ -140,7 +140,7 @@ def _parse_exponent(text: Bytes, position: int) -> tuple[Any, int]:
 
 @kernel()
 def _parse_word(text: Bytes, position: int, negative: bool) -> tuple[float, int, int]:
-    """``nan``, ``inf`` or ``infinity`` in letters of any size."""
+    """Parse ``nan``, ``inf`` or ``infinity``, in any case."""
     if _matches(text, position, NAN):
         return np.nan, 0, position + 3
     infinite = -np.inf if negative else np.inf
@@ -155,7 +155,7 @@ def _parse_word(text: Bytes, position: int, negative: bool) -> tuple[float, int,
 def _matches(text: Bytes, position: int, word: Bytes) -> bool:
     length = 0
     while length < len(word) and text[position + length] | TO_LOWER == word[length]:
-        length += 1  # never beyond the end of the text: no word holds a newline
+        length += 1  # never beyond the end of the text: no word contains a newline
     return length == len(word)
 
 

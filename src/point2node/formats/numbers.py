@@ -1,4 +1,4 @@
-"""Numbers from text: rows of any length with the damaged line named, and tables read straight into columns."""
+"""Numbers from text: rows of any length, with errors that name the line, and tables parsed directly into columns."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import Array
 
 LONGEST = 64  # characters of one number
-PIECE = 1 << 20  # bytes parsed at once by one thread; bounds what long numbers take as well
+PIECE = 1 << 20  # bytes parsed at once by one thread; also limits the memory for long numbers
 SHOWN = 60  # characters of a damaged line in its error
 
 
 @dataclass(frozen=True)
 class NumberRows:
-    """The numbers of a text, one after the other, and which line each group stands on."""
+    """The numbers of a text, concatenated, and the line of each row."""
 
     values: NDArray[np.float64]
     whole: NDArray[np.bool_]
-    """Which numbers are written without a decimal point or exponent."""
+    """Whether each number is written without a decimal point or exponent."""
     long: dict[int, int]
-    """The whole numbers that a double cannot hold, by place."""
+    """The whole numbers that do not fit a double, by index."""
     ends: NDArray[np.int64]
     """Where in ``values`` each row ends."""
     lines: NDArray[np.int64]
-    """The line of the text that each row stands on, counted from 0."""
+    """The line of each row in the text, from 0."""
     line_numbers: Sequence[int]
-    """Which line of the file each line of the text is."""
+    """The line in the file of each line of the text."""
 
     def __len__(self) -> int:
         return len(self.ends)
 
     def counts(self) -> NDArray[np.int64]:
-        """How many numbers each row holds."""
+        """Return the count of numbers in each row."""
         return np.diff(self.ends, prepend=np.int64(0))
 
     def rows(self, start: int, stop: int) -> NumberRows:
-        """Some of the rows."""
+        """Return some of the rows."""
         first = int(self.ends[start - 1]) if start else 0
         last = int(self.ends[stop - 1]) if stop else 0
         return NumberRows(
@@ -59,14 +59,14 @@ class NumberRows:
         )
 
     def check_width(self, path: Path, width: int) -> None:
-        """Every row has to hold ``width`` numbers."""
+        """Raise InputError unless every row has ``width`` numbers."""
         wrong = np.flatnonzero(self.counts() != width)
         if len(wrong):
             where = f"{path}, line {self.line_numbers[self.lines[wrong[0]]]}"
             raise InputError(where, expected=f"{width} numbers", found=str(self.counts()[wrong[0]]))
 
     def columns(self, width: int) -> list[Array]:
-        """The columns of rows of ``width`` numbers each: int64 where every number is whole, else float64."""
+        """Return the columns of rows of ``width`` numbers each: int64 if every number is whole, else float64."""
         return [self._column(number, width) for number in range(width)]
 
     def _column(self, number: int, width: int) -> Array:
@@ -91,11 +91,11 @@ def parse_rows(
     line_numbers: Sequence[int] = range(1, sys.maxsize),
     expected: str = "numbers",
 ) -> NumberRows:
-    """Every number of ``text``; ``line_numbers`` are the lines of ``path`` that its lines were taken from.
+    """Parse all numbers of ``text``; ``line_numbers`` are the lines of ``path`` that its lines come from.
 
     ``delimiter`` is a comma, a semicolon, or blank for any run of spaces and tabs.
     """
-    text = text if text.endswith(b"\n") else text + b"\n"  # what the kernels rely on
+    text = text if text.endswith(b"\n") else text + b"\n"  # required by the kernels
     bounds = _cut(text)
 
     def parse(piece: int) -> _Piece:
@@ -111,7 +111,7 @@ def parse_rows(
 
 @dataclass(frozen=True)
 class _Piece:
-    """What one thread found in some whole lines; places and lines count from the first of them."""
+    """One thread's result for a piece of whole lines; positions and lines are relative to the piece."""
 
     values: NDArray[np.float64]
     whole: NDArray[np.bool_]
@@ -120,11 +120,11 @@ class _Piece:
     lines: NDArray[np.int64]
     line_count: int
     damage: int
-    """The first byte that belongs to no number, or -1."""
+    """The first byte outside any number, or -1."""
 
 
 def _cut(text: bytes) -> list[int]:
-    """Bounds of pieces of about ``PIECE`` bytes, each of whole lines."""
+    """Return the bounds of pieces of about ``PIECE`` bytes, each of whole lines."""
     bounds = [0]
     while bounds[-1] < len(text):
         bounds.append(text.find(b"\n", min(bounds[-1] + PIECE, len(text) - 1)) + 1)
@@ -132,10 +132,10 @@ def _cut(text: bytes) -> list[int]:
 
 
 def _parse_piece(codes: NDArray[np.uint8], delimiter: str) -> _Piece:
-    from point2node.formats import number_kernels as kernels  # numba: half a second that few imports need
+    from point2node.formats import number_kernels as kernels  # imports numba: half a second that most imports can avoid
 
     mark = kernels.NO_DELIMITER if delimiter.isspace() else ord(delimiter)
-    # every number is followed by a separator and every row by a newline; fresh memory costs more than counting them
+    # every number is followed by a separator and every row by a newline; counting is cheaper than fresh memory
     most = np.count_nonzero((codes <= kernels.SPACE) | (codes == mark))
     most_rows = np.count_nonzero(codes == kernels.NEWLINE)
     values, flags = np.empty(most), np.empty(most, np.uint8)
@@ -169,9 +169,9 @@ def _join(pieces: list[_Piece], line_numbers: Sequence[int]) -> NumberRows:
 
 
 def as_type(path: Path, name: str, column: Array, dtype: np.dtype[Any]) -> Array:
-    """A column in the type that the file's header gives it; numbers that do not fit are an error."""
+    """Convert a column to the type in the file's header; raises InputError for numbers that do not fit."""
     if dtype.kind == "f":
-        with np.errstate(over="ignore"):  # a number beyond float32 is infinite there
+        with np.errstate(over="ignore"):  # a number beyond float32 becomes infinite
             return column.astype(dtype)
     limits = np.iinfo(dtype)
     if column.size and (column.dtype.kind == "f" or column.min() < limits.min or column.max() > limits.max):
@@ -181,33 +181,33 @@ def as_type(path: Path, name: str, column: Array, dtype: np.dtype[Any]) -> Array
 
 
 def damaged_line(path: Path, text: bytes, position: int, line_numbers: Sequence[int], expected: str) -> InputError:
-    """The error that names the line of ``text`` which holds ``position``, and shows it."""
+    """Make an error that names and shows the line of ``text`` that contains ``position``."""
     number = line_numbers[text.count(b"\n", 0, position)]
     return InputError(f"{path}, line {number}", expected=expected, found=shown_line(text, position))
 
 
 def shown_line(text: bytes, position: int) -> str:
-    """The line around ``position``, quoted, with strange bytes spelt out, and shortened to what matters."""
+    """Return the line around ``position``, quoted, with unusual bytes escaped, and shortened."""
     start = max(text.rfind(b"\n", 0, position) + 1, position - SHOWN // 2)
     line = text[start : start + SHOWN].split(b"\n")[0]
     return repr(line.decode("latin-1").strip())
 
 
 COORDINATES = 3
-PADDING = 8  # bytes that the kernel may look at behind the last line
+PADDING = 8  # bytes that the kernel can read after the last line
 
 
 def parse_table(stream: BinaryIO, width: int, delimiter: str) -> list[Array] | None:
-    """The ``width`` columns of the rest of a file, or None where any line is not that many plain numbers.
+    """Read the ``width`` columns of the rest of a file; None if any line is not that many plain numbers.
 
-    The first three are float64 and lie side by side; of the others those without a fraction are int64. Comments and
-    numbers of more than 53 bits are not read here either: what this refuses, ``parse_rows`` reads or names.
+    The first three are float64 and adjacent in memory; of the others, those without fractions are int64. Comments and
+    numbers of more than 53 bits also give None; ``parse_rows`` reads them, or names the damaged line.
     """
     if width < COORDINATES:
         return None
     from point2node.formats import (
         number_kernels,
-        table_kernels,  # numba: half a second that few imports need
+        table_kernels,  # imports numba: half a second that most imports can avoid
     )
 
     text = _read_padded(stream)
@@ -220,7 +220,7 @@ def parse_table(stream: BinaryIO, width: int, delimiter: str) -> list[Array] | N
         starts = np.cumsum([0, *lines]).tolist()
         xyz = np.empty((starts[-1], COORDINATES))
         small = np.empty((width - COORDINATES, starts[-1]), np.uint8)
-        large = np.empty(small.shape)  # costs nothing until it is used
+        large = np.empty(small.shape)  # uses no memory until it is written
         kinds = np.full(width, table_kernels.BYTES, np.uint8)
         fill = partial(table_kernels.fill_table, text, mark, kinds, xyz, small, large)
         while True:
@@ -229,7 +229,7 @@ def parse_table(stream: BinaryIO, width: int, delimiter: str) -> list[Array] | N
                 return None
             if max(troubles) == table_kernels.REGULAR:
                 break
-            kinds[max(troubles)] += 1  # it holds larger numbers or fractions: once more
+            kinds[max(troubles)] += 1  # it has larger numbers or fractions: try again
     if ends != tuple(starts[1:]):  # blank lines left gaps
         filled = np.concatenate([np.arange(*rows) for rows in zip(starts, ends, strict=False)])
         xyz, small, large = xyz[filled], small[:, filled], large[:, filled]
@@ -242,7 +242,7 @@ def parse_table(stream: BinaryIO, width: int, delimiter: str) -> list[Array] | N
 
 
 def _read_padded(stream: BinaryIO) -> NDArray[np.uint8]:
-    """The rest of the file, ended by a newline, and ``PADDING``; numpy's memory comes in larger pages than Python's."""
+    """Read the rest of the file, plus a newline and ``PADDING``, into numpy's memory, which has larger pages."""
     size = os.fstat(stream.fileno()).st_size - stream.tell()
     text = np.empty(size + 1 + PADDING, np.uint8)
     size = stream.readinto(text[:size])  # type: ignore[attr-defined]  # every file opened in binary mode has it

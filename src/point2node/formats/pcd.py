@@ -18,13 +18,13 @@ from point2node.formats.columns import cloud_from_columns, columns_from_cloud, u
 from point2node.formats.numbers import as_type, parse_rows
 from point2node.formats.pieces import Pieces, check_alike, rows_in_pieces
 
-PADDING = "_"  # the name of bytes that mean nothing
+PADDING = "_"  # the name of padding bytes
 KINDS = {"i": "I", "u": "U", "f": "F"}
 
 
 @dataclass(frozen=True)
 class PcdOrigin:
-    """What a PCD file says of the whole cloud: the grid of an organised one, and the sensor's pose."""
+    """The header data of a PCD file: the grid of an organised cloud, and the sensor's pose."""
 
     width: int
     height: int
@@ -46,7 +46,7 @@ def read(path: Path) -> PointCloud:
 
 
 def pieces(path: Path) -> Pieces | None:
-    """The points of a binary file piece by piece; None of one in text or compressed."""
+    """Open a binary file for reading in pieces; None for text and compressed files."""
     with path.open("rb") as stream:
         header = _checked_header(path, stream.read(LONGEST))
     if header.storage != "binary":
@@ -95,7 +95,7 @@ def _read_text(path: Path, header: Header, body: bytes) -> dict[str, Array]:
 
 
 def _read_binary(path: Path, header: Header, body: bytes) -> dict[str, Array]:
-    """Point after point."""
+    """Read data that is stored point by point."""
     size = sum(field.size() for field in header.fields)
     _check_size(path, header, len(body), size * header.points())
     table = np.frombuffer(body, np.uint8, size * header.points()).reshape(header.points(), size)
@@ -108,8 +108,8 @@ def _read_binary(path: Path, header: Header, body: bytes) -> dict[str, Array]:
 
 
 def _read_compressed(path: Path, header: Header, body: bytes) -> dict[str, Array]:
-    """Field after field, LZF-compressed as a whole behind the sizes before and after compression."""
-    from point2node.formats import lzf  # numba: half a second that few imports need
+    """Field by field, LZF-compressed as a whole, after the compressed and the uncompressed size."""
+    from point2node.formats import lzf  # imports numba: half a second that most imports can avoid
 
     size = sum(field.size() for field in header.fields) * header.points()
     _check_size(path, header, len(body), 8)
@@ -138,7 +138,7 @@ def _check_size(path: Path, header: Header, found: int, needed: int) -> None:
 
 
 def _unpack(packed: Array, name: str) -> dict[str, Array]:
-    """Colours packed into four bytes, blue lowest; the fourth counts only where the name says so."""
+    """Unpack colours from four bytes, blue lowest; the fourth is used only if the name says so."""
     codes = np.ascontiguousarray(packed).view(np.uint8).reshape(-1, 4)
     if sys.byteorder == "big":
         codes = codes[:, ::-1]
@@ -147,12 +147,12 @@ def _unpack(packed: Array, name: str) -> dict[str, Array]:
 
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
-    """Write binary: 8-byte coordinates, packed colours, every field in its own type. Faces have no place in PCD."""
+    """Write binary: 8-byte coordinates, packed colours, fields in their own types. PCD cannot store faces."""
     write_pieces(path, [cloud], len(cloud), stream)
 
 
 def write_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
-    """The same of points that come in pieces."""
+    """Write points that come in pieces."""
     row: np.dtype[np.void] | None = None
     for piece in pieces:
         stored = _stored_columns(path, piece)
@@ -196,28 +196,28 @@ def _header_entries(cloud: PointCloud, stored: dict[str, Array], points: int) ->
 
 
 STORAGES = ("ascii", "binary", "binary_compressed")
-LONGEST = 1 << 20  # bytes: a header beyond that is none
+LONGEST = 1 << 20  # bytes: the longest header that is accepted
 WIDEST = 1 << 16  # numbers per field and point: far above any descriptor's
-NO_VIEWPOINT = ("0", "0", "0", "1", "0", "0", "0")  # a sensor at the origin, not turned
+NO_VIEWPOINT = ("0", "0", "0", "1", "0", "0", "0")  # a sensor at the origin, without rotation
 TYPES = {("F", 4), ("F", 8), *((kind, size) for kind in "UI" for size in (1, 2, 4, 8))}
 
 
 @dataclass(frozen=True)
 class Field:
-    """``count`` numbers of each point under one name."""
+    """A field: ``count`` numbers per point under one name."""
 
     name: str
     dtype: np.dtype[np.generic]
     count: int
 
     def size(self) -> int:
-        """Bytes of one point's numbers."""
+        """Size in bytes of one point's numbers."""
         return self.dtype.itemsize * self.count
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the header says, and where the data begins."""
+    """The content of the header, and where the data starts."""
 
     fields: list[Field]
     width: int

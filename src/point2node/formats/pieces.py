@@ -1,4 +1,4 @@
-"""Point clouds that are read and written piece by piece, so that memory does not grow with their number of points."""
+"""Point clouds that are read and written in pieces, so that memory does not grow with the number of points."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ POINTS_AT_ONCE = 1 << 20
 
 @dataclass(frozen=True)
 class Pieces:
-    """A file whose points can be read in order, again and again, without holding all of them."""
+    """A file whose points can be read in order, repeatedly, without loading all of them."""
 
     points: int
     """How many there are."""
     row: int
     """Bytes of one point."""
     read: Callable[[], Iterator[PointCloud]]
-    """The points from the first to the last, the same pieces each time; all have the same parts and fields."""
+    """Yield the points in order, the same pieces each time; all have the same parts and fields."""
 
 
 def rows_in_pieces(path: Path, row: np.dtype[Any], count: int, offset: int) -> Iterator[Array]:
-    """The rows of a table inside a file, as copies of some at a time: a map would be held as long as they are."""
+    """Yield the rows of a table in a file in pieces, as copies: views would keep a memory map alive."""
     with path.open("rb") as stream:
         stream.seek(offset)
         for start in range(0, count, POINTS_AT_ONCE):
@@ -39,7 +39,7 @@ def rows_in_pieces(path: Path, row: np.dtype[Any], count: int, offset: int) -> I
 
 
 def check_alike(path: Path, first: object, other: object) -> None:
-    """Refuse to write pieces one behind the other whose points are not described in the same way."""
+    """Raise InputError if pieces to be written to one file have different columns."""
     if first != other:
         raise InputError(
             path,

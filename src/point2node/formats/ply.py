@@ -30,13 +30,13 @@ OWN_REMARK = "comment written by point2node"
 
 @dataclass(frozen=True)
 class PlyOrigin:
-    """What the header says beside the elements."""
+    """The header data apart from the elements."""
 
     remarks: tuple[str, ...]
 
 
 def read(path: Path) -> PointCloud:
-    """Read the vertices and, as triangles, the faces; other elements are stepped over."""
+    """Read the vertices and, as triangles, the faces; other elements are skipped."""
     data = path.read_bytes()
     header = _checked_header(path, data)
     body = data[header.size :]
@@ -46,7 +46,7 @@ def read(path: Path) -> PointCloud:
 
 
 def pieces(path: Path) -> Pieces | None:
-    """The vertices of a binary file piece by piece; None where there are faces, or lists before the vertices."""
+    """Open a binary file for reading vertices in pieces; None if it has faces, or lists before the vertices."""
     with path.open("rb") as stream:
         header = _checked_header(path, stream.read(LONGEST_HEADER))
     sizes = {one.name: sum(np.dtype(prop.type).itemsize for prop in one.properties) for one in header.elements}
@@ -78,7 +78,7 @@ def _checked_header(path: Path, data: bytes) -> Header:
 
 
 def _check(path: Path, element: Element) -> None:
-    """Refuse what no reader could make sense of."""
+    """Raise InputError for elements that no reader could interpret."""
     names = [prop.name for prop in element.properties]
     if len(set(names)) < len(names):
         raise InputError(f"{path}, element {element.name}", expected="properties of different names", found=str(names))
@@ -92,7 +92,7 @@ def _check(path: Path, element: Element) -> None:
 
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
-    """Write little-endian binary: double coordinates, every field in its own type, the faces."""
+    """Write little-endian binary: double coordinates, fields in their own types, and faces."""
     write_pieces(path, [cloud], len(cloud), stream)
     if cloud.faces is not None:
         faces = np.empty(len(cloud.faces), [("length", "u1"), ("corners", "<i4", (3,))])
@@ -101,7 +101,7 @@ def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
 
 
 def write_pieces(path: Path, pieces: Iterable[PointCloud], points: int, stream: BinaryIO) -> None:
-    """The same of points that come in pieces, without their faces."""
+    """Write points that come in pieces, without faces."""
     layout: list[tuple[str, Any]] | None = None
     for piece in pieces:
         columns = narrow(path, columns_from_cloud(path, piece))
@@ -128,7 +128,7 @@ def _header_lines(cloud: PointCloud, layout: list[tuple[str, Any]], points: int)
 
 
 def _storable(path: Path, name: str, values: Array) -> Array:
-    """``values`` in a type that PLY has; 64-bit integers only where 32 bits hold them."""
+    """Convert to a type that PLY supports; 64-bit integers only if they fit 32 bits."""
     values = usual_type(values)
     if values.dtype.str[1:] in TYPE_NAMES:
         return values
@@ -140,11 +140,11 @@ def _storable(path: Path, name: str, values: Array) -> Array:
 
 
 Lists = dict[str, tuple[Array, Array]]
-"""The sizes and the values of the lists of an element, by name."""
+"""Sizes and values of the lists of an element, by name."""
 
 
 def read_binary(path: Path, header: Header, body: bytes) -> tuple[dict[str, Array], tuple[Array, Array] | None]:
-    """The columns of the vertices; the sizes and corners of the faces, if there are any."""
+    """Return the columns of the vertices, and sizes and corners of the faces, if there are any."""
     columns: dict[str, Array] = {}
     faces = None
     offset = 0
@@ -166,9 +166,9 @@ def read_binary(path: Path, header: Header, body: bytes) -> tuple[dict[str, Arra
 
 
 def _read_lists(path: Path, element: Element, body: bytes, offset: int, order: str) -> tuple[Lists, int]:
-    """Sizes and values of every list of an element, by name, and where the element ends.
+    """Return sizes and values of every list of an element, by name, and the position after the element.
 
-    Rows are walked one by one; where all have the lengths of the first, which is nearly always so, at once.
+    If all rows have the lengths of the first, which is nearly always so, they are read at once, otherwise one by one.
     """
     lists, _ = _walk_lists(path, element, body, offset, order, min(element.count, 1))
     layout: list[Any] = []
@@ -216,7 +216,7 @@ def _walk_lists(path: Path, element: Element, body: bytes, offset: int, order: s
 
 
 def read_text(path: Path, header: Header, body: bytes) -> tuple[dict[str, Array], tuple[Array, Array] | None]:
-    """The columns of the vertices; the sizes and corners of the faces, if there are any."""
+    """Return the columns of the vertices, and sizes and corners of the faces, if there are any."""
     rows = parse_rows(path, body, line_numbers=range(header.lines + 1, sys.maxsize))
     columns: dict[str, Array] = {}
     faces = None
@@ -237,7 +237,7 @@ def read_text(path: Path, header: Header, body: bytes) -> tuple[dict[str, Array]
 
 
 def _text_faces(path: Path, element: Element, table: NumberRows) -> tuple[Array, Array]:
-    """Sizes and corners of the faces; the list of corners has to come first in their rows."""
+    """Return sizes and corners of the faces; the list of corners must be first in their rows."""
     if not element.properties or element.properties[0].name not in CORNERS:
         raise InputError(f"{path}, element face", expected=f"{CORNERS[0]} as its first property", found="another")
     return split_polygons(path, table)

@@ -1,4 +1,4 @@
-"""The header of a PLY file: which elements follow, and what each of their rows holds."""
+"""The header of a PLY file: its elements and the properties of their rows."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ TYPES = {
     "float32": "f4", "float64": "f8",
 }  # fmt: skip
 BYTE_ORDERS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
-CORNERS = ("vertex_indices", "vertex_index")  # the list that makes a face
+CORNERS = ("vertex_indices", "vertex_index")  # names of the list of a face's corners
 FIRST_LINE = re.compile(rb"ply[ \t]*(\r\n|\n|\r)")
 LAST_LINE = re.compile(rb"[\r\n]end_header[ \t]*(\r\n|\n|\r)")
 
 
 @dataclass(frozen=True)
 class Property:
-    """One scalar of each row, or a list of them that its length precedes."""
+    """A scalar in each row, or a list preceded by its length."""
 
     name: str
     type: str
@@ -38,19 +38,19 @@ class Element:
     properties: list[Property]
 
     def has_lists(self) -> bool:
-        """Whether rows may differ in length."""
+        """Whether rows can differ in length."""
         return any(prop.length_type for prop in self.properties)
 
 
 @dataclass(frozen=True)
 class Header:
-    """What the header says, and where the data begins."""
+    """The content of the header, and where the data starts."""
 
     byte_order: str
     """``<``, ``>``, or nothing for text."""
     elements: list[Element]
     remarks: tuple[str, ...]
-    """The lines ``comment`` and ``obj_info``, in which some programs keep the coordinate system."""
+    """The lines ``comment`` and ``obj_info``, where some programs store the coordinate system."""
     lines: int
     size: int
     """The header's length in bytes."""
@@ -64,7 +64,7 @@ def read_header(path: Path, data: bytes) -> Header:
     last = LAST_LINE.search(data)
     if last is None:
         raise InputError(path, expected="a PLY header that ends with 'end_header'", found="no such line")
-    # the line end is the header's own: a carriage return alone may not eat a newline of the binary data
+    # the same line end as in the header: a lone carriage return must not consume a newline of the binary data
     size = last.start(1) + len(first[1])
     lines = [line.decode("utf-8", "replace") for line in data[: last.start(1)].splitlines()]
     byte_order, elements, remarks = None, list[Element](), list[str]()
@@ -101,5 +101,5 @@ def _count(text: str) -> int:
 
 
 def truncated(path: Path, element: Element) -> InputError:
-    """The error for an element that ends too early."""
+    """Make the error for an element that ends too early."""
     return InputError(path, expected=f"{element.count} rows of the element {element.name!r}", found="fewer")

@@ -1,8 +1,8 @@
-"""The numba kernels that read lines of equally many numbers straight into the arrays of a point cloud.
+"""The numba kernels that parse lines with a fixed count of numbers directly into the arrays of a point cloud.
 
-Short decimal numbers are read eight characters at a time. A word is eight bytes of text in one 64-bit number, the first
-character lowest. One subtraction finds every byte below a limit at once, and three multiplications turn eight digits
-into their value.
+Short decimal numbers are parsed eight characters at a time. A word is eight bytes of text in one 64-bit number, the
+first character lowest. One subtraction finds every byte below a limit at once, and three multiplications convert eight
+digits to their value.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from point2node.kernels.compiling import kernel
 
 Bytes = NDArray[np.uint8]
 
-WORD = 8  # bytes; a text has to go on for as many behind its last number
+WORD = 8  # bytes; text must continue for this many after its last number
 ONE, BYTE, WORD_BITS = np.uint64(1), np.uint64(8), np.uint64(64)
 BYTE_BITS = ~np.uint64(7)  # a number of bits, rounded down to whole bytes
 LOWEST_BYTE = np.uint64(0xFF)
@@ -38,7 +38,7 @@ EACH = np.uint64(0x0101010101010101)  # times a byte: that byte eight times
 TOP_BITS = np.uint64(0x80) * EACH
 ABOVE_SPACE = np.uint64(0x21) * EACH
 ZEROS = np.uint64(0x30) * EACH
-TO_TOP_BIT = np.uint64(0x76) * EACH  # lifts whatever is 10 or more to 0x80 or more
+TO_TOP_BIT = np.uint64(0x76) * EACH  # raises any digit of 10 or more to 0x80 or more
 MINUS, POINT = np.uint64(45), np.uint64(46)
 PAIRS = np.uint64(0x000000FF000000FF)
 TEN = np.uint64(10)
@@ -48,7 +48,7 @@ HALF_BITS = np.uint64(32)
 
 @intrinsic
 def load_word(typing_context: Any, text: Any, position: Any) -> Any:
-    """The eight bytes at ``position``, which need not be a multiple of eight."""
+    """Load the eight bytes at ``position``, which can be unaligned."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         array = context.make_array(signature.args[0])(context, builder, arguments[0])
@@ -60,7 +60,7 @@ def load_word(typing_context: Any, text: Any, position: Any) -> Any:
 
 @intrinsic
 def trailing_zeros(typing_context: Any, word: Any) -> Any:
-    """How many bits below the lowest set one are 0; 64 if none is set."""
+    """Count the zero bits below the lowest set bit; 64 if none is set."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.cttz(arguments[0], cgutils.false_bit)
@@ -70,16 +70,16 @@ def trailing_zeros(typing_context: Any, word: Any) -> Any:
 
 @kernel(inline="always")
 def parse_short(text: Bytes, position: Any, delimiters: Any) -> tuple[Any, Any, bool, bool, Any, bool]:
-    """The digits at ``position`` as one number, how many are decimals, if < 0, if no point, the end, if it is short.
+    """Parse the digits at ``position``: number, count of decimals, if negative, if without point, end, if short.
 
-    Short are up to seven characters, digits with at most one point among them and perhaps a minus before, and then a
-    blank, a control byte or the byte that ``delimiters`` holds eight times. For anything else the results mean nothing.
+    Short means up to seven characters: digits with at most one point and an optional minus, followed by a blank, a
+    control byte or the byte that ``delimiters`` repeats eight times. Otherwise the other results are undefined.
     """
     word: Any = load_word(text, position)  # type: ignore[call-arg]  # numba gives the context itself
     apart = word ^ delimiters
     ends = (((word - ABOVE_SPACE) & ~word) | ((apart - EACH) & ~apart)) & TOP_BITS
     bits = trailing_zeros(ends) & BYTE_BITS
-    end = position + bits // BYTE  # known before the digits are looked at: the next number need not wait for them
+    end = position + bits // BYTE  # known before the digits are parsed, so that the next number can start earlier
     is_short = bits < WORD_BITS
     negative = word & LOWEST_BYTE == MINUS
     if negative:
@@ -96,14 +96,14 @@ def parse_short(text: Bytes, position: Any, delimiters: Any) -> tuple[Any, Any, 
         before = (ONE << place) - ONE
         digits = ((digits & before) << BYTE) | (digits & ~(before | (LOWEST_BYTE << place)))  # close the gap
         decimals = (bits - place - BYTE) // BYTE
-    digits <<= WORD_BITS - bits  # leading zeros, and nothing behind the last digit
+    digits <<= WORD_BITS - bits  # leading zeros, and nothing after the last digit
     digits = digits * TEN + (digits >> BYTE)  # in every second byte: two digits
     number = ((digits & PAIRS) * OUTER_PAIRS + ((digits >> (BYTE + BYTE)) & PAIRS) * INNER_PAIRS) >> HALF_BITS
     return number, decimals, negative, others == 0, end, is_short
 
 
-REGULAR, IRREGULAR = -1, -2  # what is the matter with a text, where it is not a column that is of another kind
-BYTES, WHOLE_NUMBERS, FRACTIONS = 0, 1, 2  # what a column may hold; every kind can hold the ones before
+REGULAR, IRREGULAR = -1, -2  # results other than the index of a column with numbers beyond its kind
+BYTES, WHOLE_NUMBERS, FRACTIONS = 0, 1, 2  # the kinds of columns; each can store those before it
 LARGEST_BYTE = 255
 COORDINATES = 3
 
@@ -115,9 +115,9 @@ def fill_table(
     """Read the lines between ``start`` and ``stop`` into the rows from ``row`` on.
 
     The first three columns go to ``xyz`` (rows, 3). Column ``i`` of the others goes to ``small[i - 3]`` (uint8) or
-    ``large[i - 3]`` (float64), by its kind. Blank lines give no row. Returns where the rows end, and REGULAR; or a
-    column that has numbers beyond its kind; or IRREGULAR for whatever else is not plain numbers, which is for the
-    caller to look into. At ``stop`` a line has just ended, and ``WORD`` more bytes follow.
+    ``large[i - 3]`` (float64), by its kind. Blank lines are skipped. Returns the row after the last, and REGULAR; or
+    the index of a column with numbers beyond its kind; or IRREGULAR for anything else that is not plain numbers, which
+    the caller handles. A line must end at ``stop``, and ``WORD`` more bytes must follow.
     """
     position, end = np.uint64(start), np.uint64(stop)
     separators = EACH * np.uint64(SPACE if delimiter == NO_DELIMITER else delimiter)
@@ -173,7 +173,7 @@ def _skip_blanks(text: Bytes, position: Any) -> Any:
 
 @kernel()
 def count_lines(text: Bytes, start: int, stop: int) -> int:
-    """How many lines end between ``start`` and ``stop``."""
+    """Count the lines that end between ``start`` and ``stop``."""
     lines = 0
     for byte in text[start:stop]:
         lines += byte == NEWLINE
@@ -182,7 +182,7 @@ def count_lines(text: Bytes, start: int, stop: int) -> int:
 
 @kernel()
 def next_line(text: Bytes, position: int) -> int:
-    """Where the line that ``position`` is in has its end."""
+    """Return the end of the line that contains ``position``."""
     while text[position] != NEWLINE:
         position += 1
     return position + 1

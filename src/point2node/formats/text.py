@@ -18,16 +18,16 @@ from point2node.formats.columns import RGB, cloud_from_columns, columns_from_clo
 from point2node.formats.numbers import parse_rows, parse_table
 from point2node.formats.text_layout import Layout, TextOrigin, sniff_layout
 
-LEFT_OUT = "_"  # the name of a column that is not wanted
-SNIFFED = 1 << 14  # bytes that tell how a file writes its numbers
+LEFT_OUT = "_"  # the name of a column to leave out
+SNIFFED = 1 << 14  # bytes that are checked for how a file writes its numbers
 COMMA_NUMBER = re.compile(r"[+-]?\d+(,\d+)?([eE][+-]?\d+)?")
-LINES_AT_ONCE = 1 << 16  # written together: bounds the memory that their text takes
+LINES_AT_ONCE = 1 << 16  # written together, which limits the memory for their text
 
 
 def read(
     path: Path, *, columns: str | None = None, delimiter: str | None = None, skip: int | None = None
 ) -> PointCloud:
-    """Read one point per line; what the options leave open is taken from the file itself.
+    """Read one point per line; without options, the layout is guessed from the file.
 
     ``columns`` names every column, separated by blanks or commas; ``_`` leaves one out. ``delimiter`` is a blank, a
     tab, a comma or a semicolon. ``skip`` is the number of lines before the first point or header.
@@ -47,13 +47,13 @@ def read(
     if len(set(kept)) < len(kept):
         raise InputError(path, expected="columns of different names", found=" ".join(names))
     named = {name: _usual(name, v) for name, v in zip(names, values, strict=True) if name != LEFT_OUT}
-    # what was changed on the way in cannot be copied with new columns: such a file is written anew
+    # a file converted while reading cannot be copied with new columns, so it is written from scratch
     origin = TextOrigin(path, layout, tuple(names)) if changed is None else None
     return cloud_from_columns(path, named, origin=origin)
 
 
 def _in_plain_digits(path: Path, stream: BinaryIO, delimiter: str | None) -> BinaryIO | None:
-    """A text in UTF-16, or with decimal commas, as one in UTF-8 with decimal points; None if it is that already."""
+    """Convert UTF-16 or decimal commas to UTF-8 with decimal points; None if nothing has to be converted."""
     start = stream.read(SNIFFED)
     stream.seek(0)
     is_wide = start.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
@@ -70,9 +70,9 @@ def _in_plain_digits(path: Path, stream: BinaryIO, delimiter: str | None) -> Bin
 
 
 def _has_decimal_commas(text: str) -> bool:
-    """Whether lines of numbers have commas in them that cannot separate: blanks or semicolons already do."""
+    """Return whether commas in lines of numbers are decimal, because blanks or semicolons separate them."""
     found = False
-    for line in text.splitlines()[:-1]:  # the last may be cut off
+    for line in text.splitlines()[:-1]:  # the last line may be cut off
         words = line.split(";") if ";" in line else line.split()
         numbers = [COMMA_NUMBER.fullmatch(word.strip()) for word in words if word.strip()]
         if len(numbers) >= 3 and all(numbers):
@@ -83,13 +83,13 @@ def _has_decimal_commas(text: str) -> bool:
 
 
 def _usual(name: str, column: Array) -> Array:
-    """Whole numbers as int64, whichever of them a file holds; only colours stay bytes."""
+    """Convert whole numbers to int64; only colours stay bytes."""
     is_colour = any(plain_name(name) in spelling for spelling in RGB)
     return column.astype(np.int64) if column.dtype == np.uint8 and not is_colour else column
 
 
 def _parse_columns(path: Path, stream: BinaryIO, layout: Layout, names: list[str]) -> list[Array]:
-    """The columns below the header; the fast parser takes the plain files, and the careful one all others."""
+    """Read the columns below the header, with the fast parser for plain files and the careful one for all others."""
     is_file = not isinstance(stream, io.BytesIO)  # which the fast one maps into memory
     if is_file and [plain_name(name) for name in names[:3]] in ([], ["x", "y", "z"]):
         stream.seek(layout.start)
@@ -109,9 +109,9 @@ def _parse_columns(path: Path, stream: BinaryIO, layout: Layout, names: list[str
 
 
 def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
-    """Write a line of column names and one line per point; numbers keep every digit. Faces have no place here.
+    """Write a line of column names and one line per point; numbers keep every digit. Faces are not stored.
 
-    The names stand in a comment, except in CSV, whose readers expect them without one.
+    The names are in a comment, except in CSV, whose readers expect them without one.
     """
     columns = narrow(path, columns_from_cloud(path, cloud))
     is_csv = path.suffix.lower() == ".csv"
@@ -127,9 +127,9 @@ def write(path: Path, cloud: PointCloud, stream: BinaryIO) -> None:
 
 
 def written_digits(values: Array) -> list[str]:
-    """The shortest text that gives each number back exactly."""
+    """Return the shortest text that restores each number exactly."""
     if values.dtype == np.float32:
-        return list(values.astype(str))  # as float64 they would get digits that a float32 does not have
+        return list(values.astype(str))  # as float64 they would get digits beyond float32's precision
     return [repr(value) for value in values.tolist()]
 
 
@@ -137,7 +137,7 @@ UNIT_LENGTH = (0.98, 1.02)  # of a normal that was written with a few digits
 
 
 def guess_columns(path: Path, columns: list[Array]) -> list[str]:
-    """Names for the columns, by how many there are and by their values; the first three are always x, y and z.
+    """Guess the names of columns from their count and their values; the first three are always x, y and z.
 
     | columns | meaning                                                                                    |
     |---------|--------------------------------------------------------------------------------------------|
@@ -147,7 +147,7 @@ def guess_columns(path: Path, columns: list[Array]) -> list[str]:
     | 8       | ``r g b label instance``                                                                   |
     | 9       | ``r g b nx ny nz``                                                                         |
 
-    Columns that fit none of this are kept as the fields ``column_4``, ``column_5`` …
+    Other columns become the fields ``column_4``, ``column_5`` …
     """
     extra = columns[3:]
     is_pts = path.suffix.lower() == ".pts"
@@ -173,7 +173,7 @@ def guess_columns(path: Path, columns: list[Array]) -> list[str]:
 
 
 def _are_colours(columns: list[Array]) -> bool:
-    """Whole numbers from 0 to 255, or fractions from 0 to 1 or to 255, all three alike."""
+    """Return whether three columns are all whole numbers from 0 to 255, or fractions from 0 to 1 or to 255."""
     return all(column.min() >= 0 and column.max() <= 255 for column in columns)
 
 
@@ -182,7 +182,7 @@ def _are_numbers_of_things(column: Array) -> bool:
 
 
 def _are_normals(columns: list[Array]) -> bool:
-    """Vectors of length 1; some may be 0, where a normal could not be computed."""
+    """Return whether vectors have length 1; some can be 0, if a normal could not be computed."""
     if all(column.dtype.kind in "iu" for column in columns):
         return False
     lengths = np.linalg.norm(np.stack(columns, axis=1), axis=1)

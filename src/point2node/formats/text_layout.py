@@ -1,7 +1,7 @@
-"""How a text file of points is laid out: where the numbers begin, what separates them, what the columns are called.
+"""The layout of a text file of points: where the numbers start, what separates them, and the names of columns.
 
-Before the numbers there may be comments (``#`` or ``//``), a line of names, and a line that holds nothing but the
-number of points, as PTS files have.
+Before the numbers there can be comments (``#`` or ``//``), a line of names, and a line with only the number of points,
+as in PTS files.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from point2node.formats.columns import plain_name
 from point2node.formats.numbers import shown_line
 
 COMMENTS = ("#", "//")
-DELIMITERS = {" ": " ", "\t": " ", ",": ",", ";": ";"}  # any run of blanks and tabs separates alike
+DELIMITERS = {" ": " ", "\t": " ", ",": ",", ";": ";"}  # any run of blanks and tabs separates
 NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|[+-]?(nan|inf|infinity)", re.IGNORECASE)
-COUNT = re.compile(r"\d{1,18}")  # what 64 bits hold
+COUNT = re.compile(r"\d{1,18}")  # the range of 64 bits
 MOST_LINES = 100  # before the first point
 LONGEST_LINE = 10_000  # characters
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where the numbers begin and how to read them."""
+    """Where the numbers start and how to read them."""
 
     start: int
     """The first byte of the first line of numbers."""
@@ -38,13 +38,13 @@ class Layout:
     """How many numbers it holds."""
     delimiter: str
     names: list[str]
-    """What the file calls its columns; empty where it does not say."""
+    """The names of the columns in the file; empty if it has none."""
     points: int | None
-    """How many points the file says that it has, if it does."""
+    """The number of points stated in the file, if any."""
 
 
 def sniff_layout(path: Path, stream: BinaryIO, delimiter: str | None, skip: int) -> Layout:
-    """Look at the lines before the numbers; the first ``skip`` of them do not count."""
+    """Find the layout from the lines before the numbers; the first ``skip`` are ignored."""
     if delimiter is not None and delimiter not in DELIMITERS:
         raise InputError("delimiter", expected="a blank, a tab, ',' or ';'", found=repr(delimiter))
     if skip < 0:
@@ -68,7 +68,7 @@ def sniff_layout(path: Path, stream: BinaryIO, delimiter: str | None, skip: int)
                 points = int(words[0])
             elif all(numeric):
                 separator = DELIMITERS[delimiter] if delimiter else _find_delimiter(line)
-                # a comment is prose unless it names as many columns as there are
+                # a comment is prose unless it has as many words as there are columns
                 names = header_names or (comment_names if _names_columns(comment_names, len(words)) else [])
                 return Layout(start, number, len(words), separator, names, points)
             elif any(numeric) or header_names:
@@ -83,7 +83,7 @@ def sniff_layout(path: Path, stream: BinaryIO, delimiter: str | None, skip: int)
 
 
 def _skip_rest(stream: BinaryIO, line: bytes) -> bool:
-    """Go to the next line, however long the one is that ``line`` is the beginning of; False at the end."""
+    """Skip the rest of the line that ``line`` is the start of, however long; False at the end of the file."""
     while line and not line.endswith(b"\n"):
         line = stream.readline(LONGEST_LINE)
     return bool(line)
@@ -94,7 +94,7 @@ def _find_delimiter(line: str) -> str:
 
 
 def split_words(line: str, delimiter: str | None) -> list[str]:
-    """The words of a line, by the delimiter that is given or found in it."""
+    """Split a line by the given delimiter, or the one found in it."""
     mark = DELIMITERS[delimiter] if delimiter else _find_delimiter(line)
     words = line.split() if mark == " " else line.strip().removesuffix(mark).split(mark)
     return [word.strip().strip('"') for word in words]
@@ -109,18 +109,18 @@ LINES_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class TextOrigin:
-    """Where a cloud's text is, and how it was read."""
+    """The text file of a cloud, and how it was read."""
 
     path: Path
     layout: Layout
     columns: tuple[str, ...]
-    """The names that were given to the columns; "_" for those left out."""
+    """The names used for the columns; "_" for those left out."""
 
 
 def append_columns(origin: TextOrigin, columns: Mapping[str, Sequence[str]], stream: BinaryIO) -> None:
-    """Copy the file into ``stream`` with the written values of ``columns`` at the end of every point's line.
+    """Copy the file to ``stream`` with the formatted values of ``columns`` appended to every point's line.
 
-    Where a line names the columns, it names the new ones as well; an old one of the same name gets ``_input`` behind.
+    A line of column names gets the new names as well; an old column of the same name gets the suffix ``_input``.
     """
     rows = zip(*columns.values(), strict=True)
     changed = InputError(origin.path, expected="the points that were labelled", found="others: the file has changed")
@@ -146,7 +146,7 @@ def _holds_a_point(line: bytes) -> bool:
 
 
 def _extended(line: bytes, words: Sequence[str], delimiter: str) -> bytes:
-    """A line with more words, before the comment and the line ending that it may have."""
+    """Append words to a line, before its comment and line ending if any."""
     content = line.rstrip(b"\r\n")
     ending = line[len(content) :]
     body, mark, comment = content.partition(b"#")
@@ -159,7 +159,7 @@ def _extended(line: bytes, words: Sequence[str], delimiter: str) -> bytes:
 
 
 def names_beside(old: Sequence[str], new: Sequence[str]) -> list[str]:
-    """The old names; one that a new column has, too, gets ``_input`` behind, or ``_input_2`` where that is taken."""
+    """Return the old names; one that a new column also has gets the suffix ``_input``, or ``_input_2`` if taken."""
     names = list(old)
     for place, name in enumerate(old):
         if plain_name(name) in new:
@@ -169,7 +169,7 @@ def names_beside(old: Sequence[str], new: Sequence[str]) -> list[str]:
 
 
 def _renamed(head: bytes, layout: Layout, new: list[str]) -> bytes:
-    """What stands before the points, with the new names in the line of names, if there is one."""
+    """Return the text before the points, with the new names added to the line of names, if there is one."""
     return b"".join(_named(line, layout, new) for line in head.splitlines(keepends=True))
 
 

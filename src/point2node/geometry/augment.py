@@ -1,4 +1,4 @@
-"""Random changes of a cloud, with the generator passed in."""
+"""Random changes to a cloud, with the generator passed in."""
 
 from __future__ import annotations
 
@@ -19,56 +19,56 @@ FULL_DENSITY = (0.5, 1.5)  # metres from a scanner within which no point is lost
 LATTICES = (
     (0.4, 1.0),
     (0.12, 0.25),
-)  # metres between the nodes of an elastic distortion, and its share of the strength
+)  # metres between the nodes of an elastic distortion, and its relative strength
 BLURRED = (19 / 81) ** 1.5  # the standard deviation of normal noise after two box blurs of three nodes along each axis
 
 
 @dataclass(frozen=True)
 class Augmentation:
-    """What happens to each training cloud; z is up. The defaults change nothing."""
+    """Random changes to each training cloud; z is up. The defaults change nothing."""
 
     turn: float = 0.0
     """Rotation about the vertical, uniform in ± this angle (radians)."""
     tilt: float = 0.0
     """Rotation about each horizontal axis, uniform in ± this angle (radians)."""
     scale: float = 0.0
-    """Standard deviation of each axis' scale about 1, clipped at three of them."""
+    """Standard deviation of each axis' scale about 1, clipped at three standard deviations."""
     scale_range: tuple[float, float] | None = None
-    """Factors between which each axis' scale is drawn evenly instead."""
+    """If given, each axis' scale is drawn uniformly from this range instead."""
     transform: Transform = "composed"
-    """How scaling and rotation are joined."""
+    """How scaling and rotation are combined."""
     translate: float = 0.0
     """Shift along each axis, uniform in ± this length."""
     affine: float = 0.0
-    """Standard deviation of each entry of a matrix that is added to the unit matrix, clipped at three of them."""
+    """Standard deviation of each entry of a matrix added to the identity, clipped at three standard deviations."""
     elastic: float = 0.0
-    """Metres: standard deviation of a smooth random displacement that changes over 0.4 m; one of a quarter of it, over
-    0.12 m, is added."""
+    """Metres: standard deviation of a smooth random displacement that varies over 0.4 m, plus a quarter of it that
+    varies over 0.12 m."""
     mirror: float = 0.0
-    """Probability that x changes its sign before the cloud is turned."""
+    """Probability of negating x before the rotation."""
     jitter: float = 0.0
-    """Standard deviation of each coordinate, in the cloud's unit, clipped at three of them."""
+    """Standard deviation of noise on each coordinate, in the cloud's unit, clipped at three standard deviations."""
     height_shift: float = 0.0
-    """Standard deviation of the height of the whole cloud: real scans do not begin exactly at the floor."""
+    """Standard deviation of the height of the whole cloud: real scans do not start exactly at the floor."""
     top_drop: float = 0.0
-    """Probability that everything above a random height is missing, as in scans without a ceiling."""
+    """Probability of removing everything above a random height, as in scans without a ceiling."""
     holes: int = 0
-    """The largest number of round holes, of 10 to 50 cm radius, where nothing was scanned."""
+    """The largest number of round holes, of 10 to 50 cm radius."""
     density: float = 0.0
-    """Probability that points thin out with the square of the distance from some place, as around a laser scanner."""
+    """Probability of thinning with the square of the distance from a random position, as around a laser scanner."""
     point_drop: float = 0.0
-    """The largest share of the points that are replaced by copies of others, as in thin scans."""
+    """The largest share of points that is replaced by copies of others, as in sparse scans."""
     colour_drop: float = 0.0
-    """Probability that a cloud loses its colours: all of them become 0, the middle grey."""
+    """Probability of setting all colours of a cloud to 0, middle grey."""
     colour_jitter: float = 0.0
     """Each channel's contrast changes by up to this share, and its brightness by up to this share of the range."""
     surroundings_drop: float = 0.0
-    """Probability that each kind of what is known of a point's surroundings is missing: all of it becomes 0."""
+    """Probability of setting each feature of the surroundings to 0."""
 
     def draw(self, random: np.random.Generator) -> NDArray[np.float64]:
-        """A 3×3 matrix: scale the axes, then rotate.
+        """Draw a 3×3 matrix that scales the axes, then rotates.
 
-        PointCNN multiplies the two element by element, which loses most of the rotation: "elementwise" does the same.
+        PointCNN multiplies the two element by element, which loses most of the rotation; so does "elementwise".
         """
         angles = random.uniform(-1, 1, 3) * (self.tilt, self.tilt, self.turn)
         if self.scale_range is None:
@@ -84,14 +84,14 @@ class Augmentation:
         return (np.eye(3) + self.affine * np.clip(random.standard_normal((3, 3)), -3, 3)) @ matrix
 
     def bend(self, xyz: Floats, random: np.random.Generator) -> Floats:
-        """Points (N, 3), each moved by a smooth random field: surfaces bend, and points that are near stay near."""
+        """Move points (N, 3) by a smooth random field: surfaces bend, and close points stay close."""
         if not self.elastic:
             return xyz
         moves = [share * smooth_noise(xyz, spacing, random) for spacing, share in LATTICES]
         return xyz + (self.elastic * np.sum(moves, axis=0)).astype(xyz.dtype)
 
     def shake(self, xyz: Floats, random: np.random.Generator) -> Floats:
-        """Points (N, 3) with noise of their own, shifted, raised or lowered together."""
+        """Shift points (N, 3) together, and add noise to each."""
         if self.translate:
             xyz = xyz + random.uniform(-self.translate, self.translate, 3).astype(xyz.dtype)
         if self.height_shift:
@@ -102,7 +102,7 @@ class Augmentation:
         return xyz + (self.jitter * noise).astype(xyz.dtype)
 
     def scanned(self, xyz: Floats, random: np.random.Generator) -> NDArray[np.bool_]:
-        """Which of the points (N, 3) of a block a scan has; always some."""
+        """Draw which points (N, 3) of a block are kept, (N,) bool; always some."""
         there = self.below_top(xyz[:, 2], random)
         for _ in range(random.integers(self.holes, endpoint=True) if self.holes else 0):
             middle = xyz[random.integers(len(xyz))]
@@ -116,7 +116,7 @@ class Augmentation:
         return there
 
     def below_top(self, heights: Floats, random: np.random.Generator) -> NDArray[np.bool_]:
-        """Which points of these heights (N,) above the floor are there."""
+        """Draw which points of these heights (N,) above the floor are kept, (N,) bool."""
         if not self.top_drop or random.random() >= self.top_drop:
             return np.ones(len(heights), np.bool_)
         top = max(float(heights.max()), LOWEST_TOP)
@@ -124,14 +124,14 @@ class Augmentation:
         return kept if kept.any() else ~kept
 
     def thin(self, numbers: NDArray[np.int64], random: np.random.Generator) -> NDArray[np.int64]:
-        """Points in random order, of which some at the end become copies of those before."""
+        """Replace some indices at the end by copies of earlier ones; they must be in random order."""
         if not self.point_drop:
             return numbers
         kept = max(1, round(len(numbers) * (1 - random.uniform(0, self.point_drop))))
         return np.concatenate([numbers[:kept], numbers[random.integers(kept, size=len(numbers) - kept)]])
 
     def recolour(self, rgb: Floats, random: np.random.Generator) -> Floats:
-        """Colours (N, 3) from −0.5 to 0.5 under another light, or none."""
+        """Change the contrast and brightness of colours (N, 3) from −0.5 to 0.5, or set them to 0."""
         if self.colour_drop and random.random() < self.colour_drop:
             return np.zeros_like(rgb)
         if not self.colour_jitter:
@@ -140,7 +140,7 @@ class Augmentation:
         return np.clip(rgb * (1 + contrast) + brightness, -0.5, 0.5).astype(rgb.dtype)
 
     def hide(self, described: Floats, random: np.random.Generator) -> Floats:
-        """One kind of what is known of the surroundings (N, C), or nothing, so that no network relies on it alone."""
+        """Keep a feature of the surroundings (N, C), or set it to 0, so that networks do not rely on it alone."""
         if self.surroundings_drop and random.random() < self.surroundings_drop:
             return np.zeros_like(described)
         return described
@@ -149,9 +149,9 @@ class Augmentation:
 def swap_part(
     ours: Floats, theirs: Floats, share: float, random: np.random.Generator
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-    """A compact part of one cloud takes the place of a compact part of another (after RSMix, Lee et al., 2021).
+    """Choose a compact part of a cloud to replace by one of another (after RSMix, Lee et al., 2021).
 
-    Returns which points of ours (N, 3) are replaced, by which of theirs, and the shift (3,) of these.
+    Returns the indices of the replaced points of ours (N, 3), those of theirs, and the shift (3,) of the latter.
     """
     count = round(share * len(ours))
     places = ours[random.integers(len(ours))], theirs[random.integers(len(theirs))]
@@ -163,9 +163,9 @@ def swap_part(
 
 
 def smooth_noise(xyz: Floats, spacing: float, random: np.random.Generator) -> NDArray[np.float32]:
-    """Vectors (N, 3) at points (N, 3): at the nodes of a lattice normal with deviation 1, linear in between.
+    """Draw smooth random vectors (N, 3) at points (N, 3), with standard deviation 1 at the nodes of a lattice.
 
-    Normal noise on the lattice is blurred twice along each axis, over three nodes.
+    Normal noise on the lattice is blurred twice along each axis over three nodes, and interpolated linearly.
     """
     places = (xyz - xyz.min(axis=0)) / spacing
     corner = np.floor(places).astype(np.int64)
@@ -185,19 +185,19 @@ def smooth_noise(xyz: Floats, spacing: float, random: np.random.Generator) -> ND
 
 
 def transform_points(xyz: Floats, matrix: Floats) -> Floats:
-    """Each point p (…, 3) becomes matrix · p."""
+    """Multiply each point p (…, 3): matrix · p."""
     return (xyz @ matrix.T).astype(xyz.dtype)
 
 
 def transform_normals(normals: Floats, matrix: Floats) -> Floats:
-    """Normals of the transformed surface: by the inverse transpose, to unit length; a zero normal stays zero."""
+    """Transform normals by the inverse transpose and normalise them; a zero normal stays zero."""
     turned = normals @ np.linalg.inv(matrix)
     length = np.linalg.norm(turned, axis=-1, keepdims=True)
     return np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(normals.dtype)
 
 
 def _rotation(angles: Floats) -> NDArray[np.float64]:
-    """Rotations about x, y and z, one after the other."""
+    """Return the matrix of rotations about x, then y, then z."""
     (cx, cy, cz), (sx, sy, sz) = np.cos(angles), np.sin(angles)
     about_x = np.array([[1, 0, 0], [0, cx, -sx], [0, sx, cx]])
     about_y = np.array([[cy, 0, sy], [0, 1, 0], [-sy, 0, cy]])

@@ -1,4 +1,4 @@
-"""Cutting a room into the blocks that a network sees, as PointCNN's S3DIS preparation does."""
+"""Cutting of a room into the blocks that a network sees, as in PointCNN's S3DIS preparation."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from point2node.geometry.sampling import grid_sampling
 Numbers = NDArray[np.int64]
 
 MERGE_ORDER = ((0, 1), (1, 0), (0, -1), (-1, 0), (-1, 1), (1, 1), (1, -1), (-1, -1))
-"""Where a small block looks for a larger neighbour, as steps in x and y."""
+"""The order in which a small block looks for a larger neighbour, as steps in x and y."""
 
 
 @dataclass(frozen=True)
 class BlockRules:
-    """The numbers of the cut; the defaults are PointCNN's for S3DIS and ScanNet."""
+    """The parameters of the cut; the defaults are PointCNN's for S3DIS and ScanNet."""
 
     side: float = 1.5
     """Columns of side × side metres over the full height."""
     grid: float = 0.03
-    """Cells of this side in which density is evened."""
+    """Side of the cells in which density is evened out."""
     max_points: int = 8192
-    """Larger blocks are split at random into equal parts; blocks below a tenth of it join a neighbour."""
+    """Larger blocks are split at random into equal parts; blocks below a tenth of it are merged with a neighbour."""
 
     def __post_init__(self) -> None:
         for name in ("side", "grid", "max_points"):
@@ -40,10 +40,10 @@ PAPER = BlockRules()
 def cut_blocks(
     xyz: NDArray[np.floating], offset: float, random: np.random.Generator, rules: BlockRules = PAPER
 ) -> list[Numbers]:
-    """The point numbers of each block of a room (N, 3); every point is in exactly one block, once or more.
+    """Return the point indices of each block of a room (N, 3); every point is in exactly one block, once or more.
 
-    Columns are counted from the room's minimum corner minus ``offset`` (0 for the "zero" blocks, half a side for the
-    "half" blocks). Where a cell of the fine grid holds fewer points than the mean cell of its block (truncated), its
+    Columns start at the room's minimum corner minus ``offset`` (0 for the "zero" blocks, half a side for the
+    "half" blocks). If a cell of the fine grid has fewer points than the mean cell of its block (truncated), its
     points are repeated up to that number: all equally often, the rest drawn at random.
     """
     if not len(xyz):
@@ -57,9 +57,9 @@ def cut_blocks(
 
 
 def widen(rules: BlockRules, xyz: NDArray[np.floating], points: int) -> BlockRules:
-    """Rules for thin clouds: the side is doubled until a column holds a quarter of a network's ``points`` on average.
+    """Double the side for sparse clouds until a column has a quarter of a network's ``points`` on average.
 
-    Otherwise most of what a network sees of a thin cloud would be copies of a few points.
+    Otherwise most of a network's input from a sparse cloud would be copies of a few points.
     """
     side = rules.side
     lower = xyz[:, :2].min(axis=0) if len(xyz) else 0.0
@@ -71,14 +71,14 @@ def widen(rules: BlockRules, xyz: NDArray[np.floating], points: int) -> BlockRul
 
 
 def _occupied(places: NDArray[np.floating]) -> NDArray[np.int64]:
-    """The different cells (M, 2) of the unit grid in which places (N, 2) lie."""
+    """Return the distinct cells (M, 2) of the unit grid that contain positions (N, 2)."""
     x, y = np.floor(places).astype(np.int64).T
     keys = np.unique(x * (y.max(initial=0) + 1) + y)
     return np.stack(np.divmod(keys, y.max(initial=0) + 1), axis=1)
 
 
 def _cut_columns(xy: NDArray[np.floating], offset: float, side: float) -> dict[tuple[int, int], Numbers]:
-    """The points of each column, by the column's place."""
+    """Return the points of each column, by the column's position."""
     places = np.floor((xy - (xy.min(axis=0) - offset)) / side).astype(np.int64)
     rows = places[:, 1].max() + 1
     keys = places[:, 0] * rows + places[:, 1]
@@ -89,7 +89,7 @@ def _cut_columns(xy: NDArray[np.floating], offset: float, side: float) -> dict[t
 
 
 def _merge_small(columns: dict[tuple[int, int], Numbers], threshold: float) -> list[Numbers]:
-    """Give each column below the threshold to its first neighbour that was not; with none it stays."""
+    """Merge each column below the threshold with its first neighbour above it, if there is one."""
     large = {place for place, numbers in columns.items() if len(numbers) >= threshold}
     groups = {place: [numbers] for place, numbers in columns.items()}
     for x, y in sorted(columns.keys() - large):
@@ -100,7 +100,7 @@ def _merge_small(columns: dict[tuple[int, int], Numbers], threshold: float) -> l
 
 
 def _even_density(xyz: NDArray[np.floating], numbers: Numbers, grid: float, random: np.random.Generator) -> Numbers:
-    """``numbers`` with those of thin cells repeated."""
+    """Return ``numbers`` with the points of sparse cells repeated."""
     _, cell = grid_sampling(torch.from_numpy(np.ascontiguousarray(xyz)), grid)
     shuffled = random.permutation(len(numbers))
     by_cell = shuffled[_stable_order(cell.numpy()[shuffled])]  # cell by cell, in random order within
@@ -114,12 +114,12 @@ def _even_density(xyz: NDArray[np.floating], numbers: Numbers, grid: float, rand
 
 
 def _stable_order(keys: Numbers) -> Numbers:
-    """The order that sorts keys ≥ 0, equal ones as they come; for 16-bit numbers numpy has a radix sort."""
+    """Return the stable order that sorts keys ≥ 0; for 16-bit numbers numpy uses a fast radix sort."""
     return np.argsort(keys.astype(np.uint16) if keys.max() < 2**16 else keys, kind="stable")
 
 
 def training_group(numbers: Numbers, points: int, random: np.random.Generator) -> Numbers:
-    """``points`` random points of a block; of a smaller block all of them once, the rest drawn with replacement."""
+    """Draw ``points`` random points of a block; from a smaller block all once, and the rest with replacement."""
     if len(numbers) >= points:
         return random.choice(numbers, points, replace=False)
     return random.permutation(np.concatenate([numbers, random.choice(numbers, points - len(numbers))]))
@@ -134,9 +134,9 @@ def voting_groups(
     *,
     tiled: bool = True,
 ) -> Numbers:
-    """A block's numbers tiled to repeat × max_points, shuffled, as groups (groups, points).
+    """Tile a block's indices to repeat × max_points, shuffle them, and split them into groups (groups, points).
 
-    Not ``tiled``: only to the whole groups that hold every point ``repeat`` times.
+    If not ``tiled``, there are only as many groups as are needed to contain every point ``repeat`` times.
     """
     groups = repeat * -(-rules.max_points // points) if tiled else -(-repeat * len(numbers) // points)
     return random.permutation(np.resize(numbers, groups * points)).reshape(groups, points)

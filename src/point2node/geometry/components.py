@@ -1,4 +1,4 @@
-"""Connected parts of a cloud: points whose cells of a grid touch belong together."""
+"""Connected components of a cloud: points in touching cells of a grid belong together."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from numpy.typing import NDArray
 
 Numbers = NDArray[np.int64]
 HALF_OF_ALL = [step for step in product((-1, 0, 1), repeat=3) if step > (0, 0, 0)]
-"""13 of the 26 cells around one: each pair of neighbours is met once."""
+"""13 of the 26 cells around a cell, so that each pair of neighbours is visited once."""
 LARGEST = 2**20
-"""Cells along an axis: three such numbers fit into one of 64 bits."""
+"""The most cells along an axis: three such indices fit into 64 bits."""
 
 
 def connected_components(xyz: NDArray[np.floating], cell: float) -> Numbers:
-    """(N,): the number of the part that each point of (N, 3) belongs to, counted from 0 in the order of first points.
+    """Return the component of each point (N, 3), (N,), numbered from 0 in the order of first points.
 
-    Two points share a part if a chain of occupied cubic cells of side ``cell`` leads from one to the other, each
-    touching the next by a face, an edge or a corner. So points nearer than ``cell`` always do.
+    Two points share a component if a chain of occupied cubic cells of side ``cell`` connects them, each touching the
+    next by a face, an edge or a corner. So points closer than ``cell`` always do.
     """
     if not len(xyz):
         return np.empty(0, np.int64)
@@ -35,7 +35,7 @@ def connected_components(xyz: NDArray[np.floating], cell: float) -> Numbers:
 
 
 def _touching(keys: Numbers, factors: Numbers) -> Numbers:
-    """(E, 2): the pairs of cells that touch, by their numbers among the sorted keys."""
+    """Return the pairs of cells that touch, as indices of the sorted keys, (E, 2)."""
     pairs = []
     for step in HALF_OF_ALL:
         wanted = keys + np.array(step) @ factors
@@ -46,7 +46,7 @@ def _touching(keys: Numbers, factors: Numbers) -> Numbers:
 
 
 def _join(count: int, pairs: Numbers) -> Numbers:
-    """(count,): the lowest number that pairs connect each of them with."""
+    """Return the lowest index that pairs connect each cell with, (count,)."""
     parents = np.arange(count)
     while len(pairs):
         low, high = pairs.min(axis=1), pairs.max(axis=1)

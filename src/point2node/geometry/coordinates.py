@@ -1,4 +1,4 @@
-"""Coordinates that the rest of the package may trust: checked, and shifted to where float32 is precise."""
+"""Checking of coordinates, and shifting them to where float32 is precise."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ def check_coordinates(xyz: Tensor, name: str = "xyz") -> None:
 
 
 def shift_to_float32(xyz: Tensor) -> tuple[Tensor, Tensor]:
-    """Absolute coordinates (B, N, 3) in the room frame, and the float64 shift (B, 1, 3) that leads back.
+    """Convert absolute coordinates (B, N, 3) to the room frame; returns them and the float64 shift (B, 1, 3) back.
 
-    The room frame is that of S3DIS: x and y are counted from the centre of the bounding box, z from its
-    bottom, so that shifted + shift = xyz. The difference is taken in double precision and only then
-    rounded: map coordinates of 10^6 m, where float32 has steps of 6 cm, keep every millimetre.
+    The room frame is that of S3DIS: the origin of x and y is the centre of the bounding box, that of z its
+    bottom, so that shifted + shift = xyz. The subtraction is in double precision, followed by rounding:
+    map coordinates of 10^6 m, where float32 has steps of 6 cm, keep every millimetre.
     """
     check_coordinates(xyz)
     exact = xyz.double()
@@ -56,16 +56,16 @@ def shift_to_float32(xyz: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def room_frame(xyz: Tensor) -> Tensor:
-    """The room frame of S3DIS (B, N, 3), float32: x and y centred, z from 0."""
+    """Convert to the room frame of S3DIS (B, N, 3), float32: x and y centred, z from 0."""
     return shift_to_float32(xyz)[0]
 
 
 def unit_sphere(xyz: Tensor) -> Tensor:
-    """The frame of the ModelNet releases (B, N, 3), float32: centred, scaled into the unit sphere."""
+    """Convert to the frame of the ModelNet releases (B, N, 3), float32: centred and scaled into the unit sphere."""
     centred = (xyz.double() - xyz.double().mean(dim=1, keepdim=True)).float()
     radius = centred.norm(dim=-1).amax(dim=1)[:, None, None]
     return centred / radius.clamp_min(torch.finfo(torch.float32).tiny)
 
 
 TASK_FRAMES = MappingProxyType({"segmentation": room_frame, "classification": unit_sphere})
-"""The frame that the networks of a task are made for: what ``FRAMES`` then does to a block of a room comes after it."""
+"""The frame of the networks of a task; ``FRAMES`` is applied to the blocks of a room after it."""

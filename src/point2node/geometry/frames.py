@@ -1,5 +1,5 @@
-"""Frames: which axis points up, where the floor is, where a block's x and y are counted from, and how a person's
-cloud is brought there: metres, z up, floor at 0.
+"""Frames: the vertical axis, the floor, the origin of a block's x and y, and the conversion of a user's cloud to
+metres, z up, floor at 0.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from point2node.core.point_cloud import PointCloud
 
 Frame = Literal["room", "block"]
 BELOW_FLOOR = 0.005
-"""The share of the points that may lie below the floor: reflections, and what a scanner sees through a grating."""
+"""The share of points that can be below the floor: reflections, and points seen through a grating."""
 FARTHEST_BELOW = 0.3
-"""Metres: only points farther below do not decide where the floor is."""
+"""Metres: only points farther below are ignored when finding the floor."""
 
 # rows are the file's axes that become x, y and z; turned, never mirrored
 UPWARDS = MappingProxyType(
@@ -35,7 +35,7 @@ UPWARDS = MappingProxyType(
 
 
 def centred(xyz: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Points (N, 3) counted from the middle of their bounding box in x and y; heights stay."""
+    """Centre the x and y of points (N, 3) on their bounding box; heights do not change."""
     middle = (xyz.min(axis=0) + xyz.max(axis=0)) / 2
     return xyz - middle * np.array([1, 1, 0], np.float32)
 
@@ -43,28 +43,28 @@ def centred(xyz: NDArray[np.float32]) -> NDArray[np.float32]:
 FRAMES: MappingProxyType[Frame, Callable[[NDArray[np.float32]], NDArray[np.float32]]] = MappingProxyType(
     {"room": lambda xyz: xyz, "block": centred}
 )
-"""What a network sees of a block: coordinates of the room, as the paper's do, or of the block itself, with which
-buildings of any extent look alike."""
+"""How a block's coordinates are shifted: not at all (the room's, as in the paper), or to the block's centre, so that
+the size of a building has no effect."""
 
 
 def floor_height(heights: NDArray[np.float32]) -> float:
-    """The lowest height, unless a few stray points lie far below all others."""
+    """Return the lowest height, ignoring a few stray points far below all others."""
     lowest = float(heights.min())
     floor = float(np.quantile(heights, BELOW_FLOOR))
     return floor if floor - lowest > FARTHEST_BELOW else lowest
 
 
 FARTHEST = 10_000.0
-"""Metres: what lies farther from the rest has no position that means anything, such as a (0, 0, 0) in a map's frame."""
+"""Metres: points farther from the rest have a meaningless position, such as (0, 0, 0) in map coordinates."""
 HIGHEST = 100.0
-"""Metres: what lies farther above or below the rest, and by more than the scene's own height, is a reflection. In one
-block with the rest, 400 m up, it makes a network's answers infinite."""
+"""Metres: points farther above or below the rest, by more than the scene's height, are reflections. In a block with
+other points, one that is 400 m up makes a network's logits infinite."""
 LOOKED_AT = 100_000
-"""Points that say where the rest is."""
+"""Number of points that determine the position of the rest."""
 STRAY_METRES = 100.0
-"""A point that lies so far outside the scene is labelled, but would make the rest a dot in any picture …"""
+"""Metres: points this far outside the scene are labelled but not drawn: the rest would be a dot in the picture."""
 STRAY = 10.0
-"""… if it is also so many times the scene's own length away."""
+"""They must also be this many times the scene's length away."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,14 +74,15 @@ class Placement:
     xyz: NDArray[np.float32]
     """(M, 3) metres, z up, x and y centred, floor at 0."""
     numbers: NDArray[np.int64]
-    """(M,) which points of the cloud these are."""
+    """(M,) the indices of these points in the cloud."""
     rotation: NDArray[np.float64]
     """(3, 3), for normals."""
 
 
 def place(cloud: PointCloud, scale: float = 1.0, up: str = "z", name: str = "cloud") -> Placement:
-    """The cloud's points in metres and upright; differences are taken in double precision, so map coordinates lose
-    nothing. Points without a position, kilometres away from the rest or far above or below it, are left out.
+    """Convert a cloud's points to metres, z up; subtraction is in double precision, so map coordinates lose nothing.
+
+    Points without a position, kilometres away from the rest or far above or below it, are left out.
     """
     if not (np.isfinite(scale) and scale > 0):
         raise InputError("scale", expected="a number above 0", found=str(scale))
@@ -102,7 +103,7 @@ def place(cloud: PointCloud, scale: float = 1.0, up: str = "z", name: str = "clo
 
 
 def strays(xyz: NDArray[np.floating], scale: float = 1.0) -> NDArray[np.bool_]:
-    """(N,): which points lie so far outside the scene that nobody could look at both; NaN does not."""
+    """Return which points are so far outside the scene that both cannot be shown together, (N,); NaN never is."""
     placed = np.isfinite(xyz).all(axis=1)
     found = np.zeros(len(xyz), np.bool_)
     if placed.any():
@@ -111,14 +112,14 @@ def strays(xyz: NDArray[np.floating], scale: float = 1.0) -> NDArray[np.bool_]:
 
 
 def _far_up(heights: NDArray[np.floating], far: float) -> NDArray[np.bool_]:
-    """Which heights lie farther than ``far``, and the scene's height, outside those of nearly all points."""
+    """Return which heights are farther than ``far``, and than the scene's height, outside those of nearly all."""
     low, high = np.quantile(heights[:: -(-len(heights) // LOOKED_AT)], [0.005, 0.995])
     far = max(far, float(high - low))
     return (heights < low - far) | (heights > high + far)
 
 
 def _outside(xyz: NDArray[np.floating], far: float) -> NDArray[np.bool_]:
-    """Which points lie farther than ``far``, and many times the scene's length, outside the box of nearly all."""
+    """Return which points are farther than ``far``, and many scene lengths, outside the box of nearly all."""
     low, high = np.quantile(xyz[:: -(-len(xyz) // LOOKED_AT)], [0.005, 0.995], axis=0)
     far = max(far, STRAY * float((high - low).max()))
     outside: NDArray[np.bool_] = ((xyz < low - far) | (xyz > high + far)).any(axis=1)

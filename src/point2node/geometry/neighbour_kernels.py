@@ -1,12 +1,12 @@
-"""The numba k-d tree behind the CPU path of ``neighbours``: built for a batch of clouds, then searched.
+"""The numba k-d tree of the CPU path of ``neighbours``: built for a batch of clouds, then searched.
 
 The tree is implicit: node 1 is the root, node n has the children 2n and 2n + 1, and the leaves are the last
 ``leaves`` (a power of two) of the 2 · ``leaves`` numbers. Of the P points in tree order, the j-th of L nodes
 of one level covers positions j·P // L to (j + 1)·P // L. So only that order and a box per node are stored.
 
-Squares are added as (dx² + dy²) + dz² and never contracted to fused multiply-adds. Then the squares equal
-those of numpy and torch to the bit, and because rounding is monotone, the squared distance to a box never
-exceeds that to a point inside it: pruning is exact in floating point too. No kernel calls itself: numba
+Squares are added as (dx² + dy²) + dz² and never contracted to fused multiply-adds. Then they are
+bit-identical to those of numpy and torch, and because rounding is monotone, the squared distance to a box never
+exceeds that to a point inside it: pruning is exact in floating point too. No kernel is recursive: numba
 0.68 crashes when it loads a recursive function from its cache.
 """
 
@@ -29,9 +29,9 @@ QUERIES_PER_TASK = 64  # enough to repay the buffers that each task allocates
 
 @kernel(parallel=True)
 def build_trees(points: Floats) -> tuple[Floats, Integers, Floats]:
-    """One tree for each cloud of ``points`` (B, P, 3).
+    """Build a tree for each cloud of ``points`` (B, P, 3).
 
-    Returns the coordinates (B, 3, P) in tree order, the number (B, P) that each of these points has in
+    Returns the coordinates (B, 3, P) in tree order, the index (B, P) of each of these points in
     ``points``, and the boxes (B, 2 · leaves, 2, 3) of the nodes as lower and upper corner.
     """
     clouds, total, _ = points.shape
@@ -41,7 +41,7 @@ def build_trees(points: Floats) -> tuple[Floats, Integers, Floats]:
     xyz = np.empty((clouds, 3, total), points.dtype)
     numbers = np.empty((clouds, total), np.int64)
     boxes = np.empty((clouds, 2 * leaves, 2, 3), points.dtype)
-    # one parallel loop, not one per level: a barrier is dear when the cores are shared with other processes
+    # one parallel loop, not one per level: a barrier is expensive if other processes share the cores
     for cloud in prange(clouds):
         for p in range(total):
             numbers[cloud, p] = p
@@ -72,7 +72,7 @@ def _enclose(xyz: Floats, box: Floats) -> int:
 
 @kernel()
 def _split(xyz: Floats, numbers: Integers, axis: int, middle: int) -> None:
-    """Reorder so that on ``axis`` no point before position ``middle`` lies above one after it (quickselect)."""
+    """Reorder so that on ``axis`` no point before position ``middle`` is above one after it (quickselect)."""
     low, high = 0, len(numbers) - 1
     while low < high:
         pivot = xyz[axis, (low + high) // 2]
@@ -99,7 +99,7 @@ def _split(xyz: Floats, numbers: Integers, axis: int, middle: int) -> None:
 
 @kernel(parallel=True)
 def search_trees(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, k: int) -> tuple[Floats, Integers]:
-    """Squared distances and numbers (B, Q, k) of each query's k <= P first points by (square, number)."""
+    """Return squared distances and indices (B, Q, k) of each query's k <= P nearest points by (square, index)."""
     clouds, total, _ = queries.shape
     squares = np.empty((clouds, total, k), queries.dtype)
     indices = np.empty((clouds, total, k), np.int64)
@@ -122,8 +122,8 @@ def search_trees(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats,
 def _search(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, squares: Floats, indices: Integers) -> None:
     """Fill ``squares`` and ``indices`` (Q, k) for queries (Q, 3) of one cloud.
 
-    Nearer children are entered first, farther ones wait on a stack. The points of a leaf that may belong to
-    the best k are gathered, sorted and merged in one pass: for k = 96 that moves far fewer entries than
+    Nearer children are visited first, farther ones are pushed on a stack. The points of a leaf that may belong to
+    the best k are collected, sorted and merged in one pass: for k = 96 that moves far fewer entries than
     inserting them one by one.
     """
     total, leaves, k = len(numbers), len(boxes) // 2, squares.shape[1]
@@ -134,7 +134,7 @@ def _search(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, squa
         x, y, z = queries[query, 0], queries[query, 1], queries[query, 2]
         for i in range(k):
             best[i] = np.inf
-            best_numbers[i] = total  # behind every real point, even one at an infinite distance (overflow)
+            best_numbers[i] = total  # after every real point, even one at an infinite distance (overflow)
         stack[0], stack_nodes[0] = 0, 1
         waiting = 1
         while waiting > 0:
@@ -167,7 +167,7 @@ def _search(queries: Floats, xyz: Floats, numbers: Integers, boxes: Floats, squa
 
 @kernel()
 def _square_to_box(boxes: Floats, node: int, x: Any, y: Any, z: Any) -> Any:
-    """Squared distance to the nearest point of the node's box, 0 inside; rounded as that to a point would be."""
+    """Return the squared distance to the node's box, 0 inside, rounded the same way as that to a point."""
     zero = boxes.dtype.type(0)  # a Python 0.0 would turn float32 into float64
     dx = max(boxes[node, 0, 0] - x, x - boxes[node, 1, 0], zero)
     dy = max(boxes[node, 0, 1] - y, y - boxes[node, 1, 1], zero)
@@ -177,7 +177,7 @@ def _square_to_box(boxes: Floats, node: int, x: Any, y: Any, z: Any) -> Any:
 
 @kernel()
 def _precedes(square: Any, number: Any, other_square: Any, other_number: Any) -> Any:
-    """Whether the first point is nearer, or as near with the lower number."""
+    """Return whether the first point is nearer, or equally near with a lower index."""
     return square < other_square or (square == other_square and number < other_number)
 
 
@@ -194,7 +194,7 @@ def _sort(squares: Floats, numbers: Integers, count: int) -> None:
 
 @kernel()
 def _merge(found: Floats, found_numbers: Integers, count: int, best: Floats, best_numbers: Integers, k: int) -> None:
-    """Merge ``count`` sorted entries into the k best, from the back; what does not fit falls behind k."""
+    """Merge ``count`` sorted entries into the k best, from the end; the rest goes beyond k."""
     j = k - 1
     for i in range(count - 1, -1, -1):
         square, number = found[i], found_numbers[i]

@@ -16,11 +16,11 @@ TEMPORARY_BYTES = 64 * 2**20
 
 
 def k_nearest_neighbours(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Distances and indices (B, Q, min(k, P)) of the points nearest to each query, in order.
+    """Return distances and indices (B, Q, min(k, P)) of the points nearest to each query, in order.
 
     For query q of cloud b, the points p are ordered by (‖q − p‖², index of p) and the first min(k, P) kept.
-    The k-d tree and brute force round the squared distance (dx² + dy²) + dz² in the dtype given, so they agree to the
-    bit; only which of several points tied at the last place is kept is left open in torch.
+    The k-d tree and brute force round the squared distance (dx² + dy²) + dz² in the given dtype, so they agree bit by
+    bit; only among points tied for the last place, torch may keep another one.
 
     Args:
         queries: (B, Q, 3), float32 or float64.
@@ -33,10 +33,10 @@ def k_nearest_neighbours(queries: Tensor, points: Tensor, k: int) -> tuple[Tenso
 
 
 def dilated_k_nearest_neighbours(queries: Tensor, points: Tensor, k: int, dilation: int = 1) -> Tensor:
-    """Indices (B, Q, K): of the K·D nearest points of each query every D-th, at positions 0, D, 2D, …
+    """Return indices (B, Q, K) of every D-th of the K·D nearest points of each query, at positions 0, D, 2D, …
 
-    The receptive field grows with the dilation D and the cost does not. A cloud with P < K·D points has no
-    K·D neighbours; then its ordered list is cycled: position j·D mod P, so every entry is a real point.
+    The receptive field grows with the dilation D. A cloud with P < K·D points has fewer than K·D neighbours;
+    then its ordered list is cycled: position j·D mod P, so every entry is a real point.
     Arguments as for ``k_nearest_neighbours``.
     """
     _check_at_least_one("k", k)
@@ -45,20 +45,20 @@ def dilated_k_nearest_neighbours(queries: Tensor, points: Tensor, k: int, dilati
 
 
 def nearest_indices(queries: Tensor, points: Tensor, k: int, *, checked: bool = False) -> Tensor:
-    """The indices of ``k_nearest_neighbours`` alone; ``checked`` says that these coordinates are known to be fine."""
+    """Return only the indices of ``k_nearest_neighbours``; ``checked`` coordinates are not checked again."""
     if not checked:
         _check_pair(queries, points)
     return _search(queries, points, k)[1]
 
 
 def dilate(nearest: Tensor, k: int, dilation: int) -> Tensor:
-    """Every D-th of the nearest points (B, Q, at least K·D or all P): (B, Q, K), cycled where there are too few."""
+    """Take every D-th of the nearest points (B, Q, at least K·D or all P): (B, Q, K), cycled if there are too few."""
     positions = torch.arange(0, k * dilation, dilation, device=nearest.device) % nearest.shape[2]
     return nearest[..., positions]
 
 
 def _search(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Squared distances and indices."""
+    """Return squared distances and indices (B, Q, k)."""
     _check_at_least_one("k", k)
     search = _search_by_tree if use_kernels(points) else _search_by_force
     return search(queries.detach(), points.detach(), min(k, points.shape[1]))
@@ -80,8 +80,8 @@ def _search_by_force(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, T
 
 
 def _nearest_of_all(queries: Tensor, points: Tensor, k: int) -> tuple[Tensor, Tensor]:
-    """Squared distances and indices of the k nearest, from all Q·P pairs."""
-    # axis by axis, because the matrix-product form of cdist loses digits far from the origin
+    """Find squared distances and indices of the k nearest among all Q·P pairs."""
+    # axis by axis: cdist's matrix product loses digits far from the origin
     x, y, z = ((queries[:, :, None, axis] - points[:, None, :, axis]).square() for axis in range(3))
     squares, indices = ((x + y) + z).topk(k, largest=False)
     # topk leaves ties in any order: sort by index, then stably by distance
@@ -104,16 +104,16 @@ def _check_at_least_one(name: str, value: int) -> None:
 
 
 NEAREST = 3
-"""Known points that each value is interpolated from."""
+"""Number of known points for each interpolated value."""
 AT_ONCE = 1 << 16
-"""Points in a piece."""
+"""Number of points in a piece."""
 
 
 def interpolate(points: Tensor, values: Tensor, queries: Tensor) -> Iterator[tuple[slice, Tensor]]:
-    """The values at the queries, in order: of each piece its place among the queries, and its values (M, C).
+    """Interpolate values at the queries, in order; yields the slice of each piece and its values (M, C).
 
-    With the distances dⱼ from a query to the three nearest points, or to all if there are fewer, its value is
-    Σⱼ wⱼ vⱼ with wⱼ = (1/dⱼ) / Σᵢ (1/dᵢ). At a known point it is exactly the value known there.
+    With the distances dⱼ from a query to the three nearest points (or all if fewer), its value is
+    Σⱼ wⱼ vⱼ with wⱼ = (1/dⱼ) / Σᵢ (1/dᵢ). At a known point it is exactly the known value.
 
     Args:
         points: (P, 3), at least one, where values are known.
@@ -133,13 +133,13 @@ def interpolate(points: Tensor, values: Tensor, queries: Tensor) -> Iterator[tup
             distances, nearest = torch.from_numpy(squares[0]).sqrt(), torch.from_numpy(numbers[0])
         weights = inverse_distance_weights(distances).to(values.dtype)
         total = weights[:, :1] * values[nearest[:, 0]]
-        for place in range(1, k):  # (M, K, C) would be larger than all else
+        for place in range(1, k):  # avoids a large (M, K, C) tensor
             total += weights[:, place : place + 1] * values[nearest[:, place]]
         yield piece, total
 
 
 def inverse_distance_weights(distances: Tensor) -> Tensor:
-    """(M, K): weights in proportion to 1/d, each row summing to 1; points at distance 0 share all of it."""
+    """Return weights (M, K) proportional to 1/d, with rows that sum to 1; points at distance 0 get all the weight."""
     here = distances == 0
     inverse = 1 / distances.clamp_min(torch.finfo(distances.dtype).tiny)
     weights = torch.where(here.any(dim=1, keepdim=True), here.to(distances.dtype), inverse / inverse[:, :1])

@@ -1,4 +1,4 @@
-"""Normals of the surfaces that scanned points lie on: a numba kernel on the CPU, pure torch on any other device."""
+"""Surface normals of scanned points: a numba kernel on the CPU, pure torch on any other device."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from point2node.kernels.calling import match_torch_threads, use_kernels
 from point2node.kernels.compiling import kernel
 
 CELL = 0.03
-"""Metres: finer detail than this is mostly a scanner's noise."""
+"""Metres: finer detail is mostly scanner noise."""
 NEIGHBOURS = 16
-"""Cells around one that its plane is fitted to: about 7 cm to each side."""
+"""Number of nearest cells that a plane is fitted to: about 7 cm to each side."""
 LINE = 1e-6
-"""Where the second largest extent of the neighbours is so small a share of the largest, they lie on a line."""
+"""Neighbours form a line if their second largest extent is below this share of the largest."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,11 @@ class SurfaceCells:
     means: Tensor
     """(M, 3)."""
     normals: Tensor
-    """(M, 3), of unit length; 0 where the neighbours of a cell lie on a line or in one place."""
+    """(M, 3), of unit length; 0 if the neighbours of a cell are on a line or in one place."""
 
 
 def estimate_normals(xyz: Tensor, *, cell: float = CELL) -> Tensor:
-    """Unit normals (N, 3) of one cloud (N, 3): those of the cells of ``find_surface``, whose arguments these are."""
+    """Estimate unit normals (N, 3) of one cloud (N, 3), cell by cell; arguments as for ``find_surface``."""
     if not len(xyz):
         return torch.zeros_like(xyz)
     surface = find_surface(xyz, cell=cell)
@@ -46,7 +46,7 @@ def estimate_normals(xyz: Tensor, *, cell: float = CELL) -> Tensor:
 
 
 def find_surface(xyz: Tensor, *, cell: float = CELL) -> SurfaceCells:
-    """The cells of one cloud (N, 3) and their normals, whose sign says nothing: the first of z, y, x that is not 0 is
+    """Find the cells of one cloud (N, 3) and their normals. The sign is arbitrary: the first nonzero one of z, y, x is
     positive.
 
     The points of each cubic cell of side ``cell`` are replaced by their mean, so that the result does not depend on the
@@ -58,7 +58,7 @@ def find_surface(xyz: Tensor, *, cell: float = CELL) -> SurfaceCells:
         cell: metres.
     """
     first, number = grid_sampling(xyz, cell)
-    shifted = (xyz - xyz[first][number]).double()  # near 0: no digits are lost far from the origin
+    shifted = (xyz - xyz[first][number]).double()  # near 0, so that no digits are lost far from the origin
     counts = torch.bincount(number, minlength=len(first))[:, None]
     means = xyz[first].double() + shifted.new_zeros(len(first), 3).index_add_(0, number, shifted) / counts
     means = means.to(xyz.dtype)
@@ -90,12 +90,12 @@ Doubles = NDArray[np.float64]
 
 POINTS_PER_TASK = 64  # enough to repay the small arrays that each task allocates
 SWEEPS = 12
-"""More than Jacobi's method ever takes for a 3 × 3 matrix: it converges quadratically."""
+"""More than Jacobi's method ever needs for a 3 × 3 matrix: it converges quadratically."""
 
 
 @kernel(parallel=True)
 def find_normals(points: Floats, neighbours: Integers, line: float) -> Floats:
-    """Normals (M, 3) of points (M, 3), each fitted to its neighbours (M, K); 0 where these lie on a line."""
+    """Find normals (M, 3) of points (M, 3), each fitted to its neighbours (M, K); 0 if these are on a line."""
     total = len(neighbours)
     normals = np.zeros((total, 3), points.dtype)
     for task in prange((total + POINTS_PER_TASK - 1) // POINTS_PER_TASK):
@@ -117,8 +117,8 @@ def find_normals(points: Floats, neighbours: Integers, line: float) -> Floats:
 
 @kernel(parallel=True)
 def find_axes(points: Floats, neighbours: Integers) -> tuple[Doubles, Doubles, Doubles]:
-    """How the neighbours (M, K) of points (M, 3) spread: the eigenvalues (M, 3) of their covariance, smallest first,
-    and the directions (M, 3) in which they spread least and most, of unit length and of any sign.
+    """Find the eigenvalues (M, 3) of the covariance of the neighbours (M, K) of points (M, 3), smallest first, and the
+    directions (M, 3) in which they spread least and most, of unit length and any sign.
     """
     total = len(neighbours)
     values, least, most = np.empty((total, 3)), np.empty((total, 3)), np.empty((total, 3))
@@ -142,7 +142,7 @@ def find_axes(points: Floats, neighbours: Integers) -> tuple[Doubles, Doubles, D
 
 @kernel()
 def _sum_squares(points: Floats, around: Integers, middle: Floats, matrix: Floats) -> None:
-    """Write the upper triangle of Σ (p − p̄)(p − p̄)ᵀ over the points ``around``, whose mean p̄ is written too."""
+    """Write the upper triangle of Σ (p − p̄)(p − p̄)ᵀ over the points ``around``, and their mean p̄."""
     middle[:] = 0.0
     matrix[:] = 0.0
     for other in around:
@@ -161,8 +161,8 @@ def _sum_squares(points: Floats, around: Integers, middle: Floats, matrix: Float
 
 @kernel()
 def _diagonalise(matrix: Floats, vectors: Floats) -> None:
-    """Jacobi's method: turn the diagonal of a symmetric matrix, given by its upper triangle, into its eigenvalues, and
-    write its eigenvectors, as columns.
+    """Jacobi's method: replace the diagonal of a symmetric matrix, given by its upper triangle, by its eigenvalues, and
+    write its eigenvectors as columns.
     """
     for i in range(3):
         for j in range(3):

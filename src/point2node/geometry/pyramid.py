@@ -28,17 +28,17 @@ class Search:
 
     @property
     def width(self) -> int:
-        """How many nearest points must be known."""
+        """The number of nearest points that the search needs."""
         return self.neighbours * self.dilation
 
     def is_part_of(self, other: Search) -> bool:
-        """Whether the other's lists hold this one's answer: a level's points are also points of the finer levels."""
+        """Return whether the other's lists contain this one's result: finer levels contain all points of a level."""
         return self.source == other.source and self.queries >= other.queries and self.width <= other.width
 
 
 @dataclass(frozen=True)
 class PyramidPlan:
-    """What a network asks of the geometry. Level 0 is all points; each further level is drawn from the one above."""
+    """The geometry that a network needs. Level 0 is all points; every other level is sampled from the previous one."""
 
     level_sizes: tuple[int | None, ...]  # None: as many as the level above
     sampling: Sampling
@@ -46,15 +46,15 @@ class PyramidPlan:
     decoder: tuple[Search, ...] = ()
     correlation: Search | None = None
     inner: tuple[Search, ...] = ()
-    """Local graphs of correlations inside feature extraction, at most one for each level."""
+    """Local graphs of the correlations inside feature extraction, at most one per level."""
 
     @property
     def searches(self) -> tuple[Search, ...]:
-        """All of them."""
+        """All searches of the plan."""
         return (*self.encoder, *self.decoder, *(() if self.correlation is None else (self.correlation,)), *self.inner)
 
     def sizes(self, points: int) -> tuple[int, ...]:
-        """How many points each level has, for a cloud of ``points`` points."""
+        """Return the number of points in each level for a cloud of ``points`` points."""
         sizes = [points]
         for size in self.level_sizes[1:]:
             sizes.append(sizes[-1] if size is None else size)
@@ -70,9 +70,9 @@ class PyramidPlan:
 class Pyramid:
     """Levels of points with their neighbour indices, for a batch of B clouds of N points each.
 
-    ``levels[l]`` are coordinates (B, P_l, 3); ``numbers[l]`` (B, P_l) says which input point each of them is.
-    ``encoder``, ``decoder``, ``correlation`` and ``inner`` answer the searches of the plan: indices (B, queries, K)
-    into the points of the search's source level.
+    ``levels[l]`` are coordinates (B, P_l, 3); ``numbers[l]`` (B, P_l) are their indices in the input.
+    ``encoder``, ``decoder``, ``correlation`` and ``inner`` are the results of the plan's searches: indices
+    (B, queries, K) into the points of the search's source level.
     """
 
     levels: tuple[Tensor, ...]
@@ -83,7 +83,7 @@ class Pyramid:
     inner: tuple[Tensor, ...] = ()
 
     def to(self, device: torch.device | str) -> Pyramid:
-        """The same pyramid on another device."""
+        """Move the pyramid to another device."""
 
         def move(tensors: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             return tuple(move_tensor(tensor, device) for tensor in tensors)
@@ -100,15 +100,15 @@ class Pyramid:
 
 
 def move_tensor(tensor: Tensor, device: torch.device | str) -> Tensor:
-    """The tensor on a device, which orders its own work; a CPU does not, so there the copy is waited for."""
+    """Move a tensor to a device, without waiting unless it is a CPU, which does not order its work."""
     return tensor.to(device, non_blocking=torch.device(device).type != "cpu")
 
 
 def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0) -> Pyramid:
-    """Sample the levels of ``plan`` from ``xyz`` (B, N, 3) and answer its searches.
+    """Sample the levels of ``plan`` from ``xyz`` (B, N, 3) and run its searches.
 
-    Coordinates keep their frame and their dtype: networks want float32, so shift map coordinates first
-    (``shift_to_float32``). ``seed`` only matters to random sampling, whose order depends on it and on N alone,
+    Coordinates keep their frame and dtype: networks need float32, so shift map coordinates first
+    (``shift_to_float32``). ``seed`` affects only random sampling, whose order depends on it and on N,
     so that a cloud gives the same pyramid in any batch.
     """
     check_coordinates(xyz)
@@ -143,7 +143,7 @@ def build_pyramid(xyz: Tensor, plan: PyramidPlan, *, seed: int = 0) -> Pyramid:
 
 
 def _answer(searches: Sequence[Search], levels: Sequence[Tensor], chosen: Sequence[Tensor]) -> dict[Search, Tensor]:
-    """The neighbours of every search. The widest go first, so that the others can often be read from their lists."""
+    """Find the neighbours of every search. The widest run first, so that others can often reuse their lists."""
     lists: dict[Search, Tensor] = {}
     found: dict[Search, Tensor] = {}
     for search in sorted(searches, key=lambda search: (-search.width, search.queries)):
@@ -161,7 +161,7 @@ def _answer(searches: Sequence[Search], levels: Sequence[Tensor], chosen: Sequen
 
 
 def _places(levels: Sequence[Tensor], chosen: Sequence[Tensor], finer: int, level: int) -> Tensor:
-    """Which points of the finer level the points of a level are (B, P); ``chosen`` says so level by level."""
+    """Return the indices (B, P) of a level's points in a finer level; ``chosen`` has them level by level."""
     places = _all_numbers(levels[finer])
     for step in chosen[finer:level]:
         places = places.gather(1, step)

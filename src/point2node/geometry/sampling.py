@@ -1,4 +1,4 @@
-"""Fewer points out of many: farthest point, random and grid sampling."""
+"""Farthest point, random and grid sampling."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from point2node.geometry.sampling_kernels import cell_keys, number_cells, sample
 from point2node.kernels.calling import match_torch_threads, use_kernels
 
 CELLS_PER_POINT = 16
-"""Up to so many cells in the bounding box for each point, a table of all cells beats sorting the keys."""
+"""If the bounding box has at most this many cells per point, a table of all cells is faster than sorting the keys."""
 
 
 def farthest_point_sampling(xyz: Tensor, count: int, *, start: int = 0) -> Tensor:
-    """Indices (B, count) of s_0 = start, s_i = argmax over p not yet chosen of min_{j<i} ‖p − s_j‖².
+    """Return indices (B, count) of s_0 = start, s_i = argmax over p not yet chosen of min_{j<i} ‖p − s_j‖².
 
-    Of equally far points the lowest index is taken, and indices are distinct even where points coincide.
-    The kernel and torch round (dx² + dy²) + dz² alike, so they choose the same points.
+    Ties go to the lowest index, and indices are distinct even if points coincide.
+    The kernel and torch round (dx² + dy²) + dz² the same way, so they choose the same points.
 
     Args:
         xyz: (B, N, 3), float32 or float64.
@@ -50,22 +50,22 @@ def _sample_farthest_in_torch(xyz: Tensor, count: int, start: int) -> Tensor:
         squares[clouds, newest] = -1
         x, y, z = (xyz - xyz[clouds, newest, None]).square().unbind(-1)
         squares = torch.minimum(squares, (x + y) + z)
-        newest = squares.argmax(dim=1)  # the first of equal ones
+        newest = squares.argmax(dim=1)  # the first of ties
     return chosen
 
 
 def random_sampling(total: int, count: int, generator: torch.Generator) -> Tensor:
-    """The first ``count`` indices (count,) of a random order of 0, …, total − 1; ``generator`` on the CPU."""
+    """Return the first ``count`` indices (count,) of a random order of 0, …, total − 1; ``generator`` on the CPU."""
     _check_count(count, total)
     return torch.randperm(total, generator=generator)[:count]
 
 
 def grid_sampling(xyz: Tensor, cell: float) -> tuple[Tensor, Tensor]:
-    """The lowest-index point of every occupied cubic cell of side ``cell``, and the cell of every point.
+    """Return the lowest-index point of every occupied cubic cell of side ``cell``, and the cell of every point (N,).
 
-    A point lies in cell ⌊(xyz − min xyz) / cell⌋, taken in double precision. Occupied cells are numbered in
-    the lexicographic order of (x, y, z). The first result holds one point index per cell, in that order; the
-    second, (N,), holds each point's number into the first.
+    A point is in cell ⌊(xyz − min xyz) / cell⌋, taken in double precision. Occupied cells are numbered in
+    the lexicographic order of (x, y, z). The first result has one point index per cell, in that order; the
+    second maps each point to its position in the first.
     """
     if xyz.dim() != 2:
         raise InputError("xyz", expected="one cloud of shape (N, 3)", found=f"shape {tuple(xyz.shape)}")

@@ -1,8 +1,8 @@
-"""The numba kernel behind the CPU path of farthest point sampling.
+"""The numba kernels of the CPU path of sampling.
 
-Minimum and maximum are taken on the bit patterns of the squared distances, read as integers: for floats that
-are not negative the order is the same, and LLVM vectorises it, which it does not for floats. The pattern of
--1.0 is a negative integer, so a chosen point marked with it stays below all others.
+Minimum and maximum use the bit patterns of the squared distances, read as integers: for non-negative floats
+the order is the same, and LLVM vectorises it, unlike for floats. The pattern of -1.0 is a negative integer, so a
+chosen point marked with it stays below all others.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ BLOCK = 512  # points per partial maximum: the search for the first maximum then
 
 @kernel(parallel=True)
 def sample_farthest(points: Floats, bits: Integers, count: int, start: int) -> NDArray[np.int64]:
-    """Indices (B, count) of the greedy farthest points of each cloud of ``points`` (B, N, 3).
+    """Return indices (B, count) of the greedy farthest points of each cloud of ``points`` (B, N, 3).
 
     ``bits`` (B, N) is working space: integers as wide as the coordinates.
     """
@@ -45,7 +45,7 @@ def sample_farthest(points: Floats, bits: Integers, count: int, start: int) -> N
                 i, j = block * BLOCK, min((block + 1) * BLOCK, total)
                 _square_distances(x[i:j], y[i:j], z[i:j], x[newest], y[newest], z[newest], squares)
                 tops[block] = _lower(nearest_bits[i:j], squares.view(bits.dtype))
-            farthest = int(np.argmax(tops))  # the first of equal ones, here and within the block
+            farthest = int(np.argmax(tops))  # the first of ties, here and within the block
             newest = farthest * BLOCK
             while nearest_bits[newest] != tops[farthest]:
                 newest += 1
@@ -62,7 +62,7 @@ def _square_distances(x: Floats, y: Floats, z: Floats, to_x: Any, to_y: Any, to_
 
 @kernel()
 def _lower(nearest: Integers, candidates: Integers) -> Any:
-    """Lower each entry of ``nearest`` to its candidate where that is less; return the largest entry left."""
+    """Lower each entry of ``nearest`` to its candidate if that is less; return the largest entry."""
     top = min(nearest[0], candidates[0])
     for i in range(len(nearest)):
         value = min(nearest[i], candidates[i])
@@ -73,10 +73,10 @@ def _lower(nearest: Integers, candidates: Integers) -> Any:
 
 @kernel(parallel=True)
 def cell_keys(points: NDArray[np.floating[Any]], lower: Any, cell: float, sizes: Any) -> NDArray[np.int64]:
-    """The key (x·size_y + y)·size_z + z of each point's cell ⌊(point − lower) / cell⌋, in double precision."""
+    """Return the key (x·size_y + y)·size_z + z of each point's cell ⌊(point − lower) / cell⌋, in double precision."""
     keys = np.empty(len(points), np.int64)
     for i in prange(len(points)):
-        x = np.int64((np.float64(points[i, 0]) - lower[0]) / cell)  # not negative: truncated is rounded down
+        x = np.int64((np.float64(points[i, 0]) - lower[0]) / cell)  # not negative, so truncation rounds down
         y = np.int64((np.float64(points[i, 1]) - lower[1]) / cell)
         z = np.int64((np.float64(points[i, 2]) - lower[2]) / cell)
         keys[i] = (x * sizes[1] + y) * sizes[2] + z
@@ -85,9 +85,9 @@ def cell_keys(points: NDArray[np.floating[Any]], lower: Any, cell: float, sizes:
 
 @kernel()
 def number_cells(keys: NDArray[np.int64], cells: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The first point of each occupied cell, cells in the order of their keys, and each point's place in that list.
+    """Return the first point of each occupied cell in the order of keys, and each point's index in that list.
 
-    A table of all cells instead of a sort: worth it while the box has not many more cells than points.
+    Uses a table of all cells instead of a sort, which is faster unless the box has many more cells than points.
     """
     table = np.full(cells, -1, np.int32)
     occupied = 0

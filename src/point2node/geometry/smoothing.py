@@ -1,4 +1,4 @@
-"""Values at the points of a cloud, averaged along smooth surfaces: kernels on the CPU, torch on any other device."""
+"""Averaging of values along smooth surfaces of a cloud: kernels on the CPU, torch on any other device."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from point2node.kernels.calling import match_torch_threads, use_kernels
 from point2node.kernels.compiling import kernel
 
 NEIGHBOURS = 24
-"""Cells around one that it may be linked to: about 8 cm to each side."""
+"""Number of nearest cells that a cell can be linked to: about 8 cm to each side."""
 ALIKE = math.cos(math.radians(18))
 """Cosine of the largest angle between the normals of linked cells."""
 OFFSET = 0.03
-"""Metres: how far a linked cell may lie off the plane of the other."""
+"""Metres: the largest distance of a linked cell from the other's plane."""
 ROUNDS = 32
-"""Averages one after the other: together they reach about half a metre along a surface."""
+"""Number of successive averages; together they reach about half a metre along a surface."""
 
 
 def smooth_on_surfaces(xyz: Tensor, values: Tensor, weights: Tensor, *, rounds: int = ROUNDS) -> Tensor:
-    """Values (N, C) averaged over the surface that each point lies on, and not across its edges.
+    """Average values (N, C) over the surface of each point, but not across its edges.
 
     The points of each 3 cm cell become one, with the weighted mean of their values and the mean of their weights.
-    Cell j is linked to cell i if it is among the nearest, their normals differ by less than 18°, and it lies less than
-    3 cm off the plane of i; every cell is linked to itself. Then, ``rounds`` times: vᵢ ← Σⱼ wⱼ vⱼ / Σⱼ wⱼ over the
-    links of i. At the end points have the values of their cell.
+    Cell j is linked to cell i if it is among the nearest, their normals differ by less than 18°, and it is less than
+    3 cm from the plane of i; every cell is linked to itself. Then, ``rounds`` times: vᵢ ← Σⱼ wⱼ vⱼ / Σⱼ wⱼ over the
+    links of i. Finally, points get the values of their cell.
 
     Args:
         xyz: (N, 3), in metres, in the dtype of the values.
         values: (N, C), such as probabilities.
         weights: (N,), above 0: how much a point's values count, such as their confidence.
-        rounds: how often.
+        rounds: the number of averages.
     """
     if not len(xyz):
         return values
@@ -62,14 +62,14 @@ def smooth_on_surfaces(xyz: Tensor, values: Tensor, weights: Tensor, *, rounds: 
 
 
 def spread_in_torch(values: Tensor, neighbours: Tensor, weights: Tensor) -> Tensor:
-    """The kernel's twin: the mean of the values (M, C) of neighbours (M, K), weighted; a weight of 0 is no link."""
+    """The kernel's twin: weighted mean of the values (M, C) of neighbours (M, K); a weight of 0 means no link."""
     shares = weights / weights.sum(dim=1, keepdim=True)
     columns = [(shares * column[neighbours]).sum(dim=1) for column in values.unbind(1)]  # (M, K, C) would be large
     return torch.stack(columns, dim=1)
 
 
 def _links_in_torch(points: Tensor, normals: Tensor, neighbours: Tensor) -> Tensor:
-    """(M, K) bool: which neighbours a cell is linked to."""
+    """Return which neighbours a cell is linked to, (M, K) bool."""
     alike = (normals[:, None] * normals[neighbours]).sum(dim=-1).abs() >= ALIKE
     offset = ((points[neighbours] - points[:, None]) * normals[:, None]).sum(dim=-1).abs()
     itself = neighbours == torch.arange(len(points), device=points.device)[:, None]
@@ -82,7 +82,7 @@ Integers = NDArray[np.integer[Any]]
 
 @kernel(parallel=True)
 def link_surface(points: Floats, normals: Floats, neighbours: Integers, alike: float, offset: float) -> Integers:
-    """(M, K) int32: the neighbours that lie on the same surface as a point, then −1."""
+    """Return the neighbours on the same surface as each point, then −1, (M, K) int32."""
     total, k = neighbours.shape
     links = np.full((total, k), -1, np.int32)
     for p in prange(total):
@@ -101,7 +101,7 @@ def link_surface(points: Floats, normals: Floats, neighbours: Integers, alike: f
 
 @kernel(parallel=True)
 def spread(values: Floats, weights: Floats, links: Integers) -> Floats:
-    """(M, C): for each point the weighted mean of the values (M, C) of those that it is linked to."""
+    """Return for each point the weighted mean of the values (M, C) of the points that it is linked to, (M, C)."""
     total, channels = values.shape
     found = np.empty((total, channels), values.dtype)
     for p in prange(total):

@@ -1,8 +1,8 @@
-"""What the surroundings of a point look like, from its own few centimetres to the whole room, as numbers.
+"""Features of the surroundings of a point, from a few centimetres to the whole room.
 
-A network that sees some thousand points of a block sees neither the fine relief of a surface nor the room around the
-block. These numbers tell it of both. They are made of cells, not of points, so that the density of a scan hardly
-matters, and none of them changes when a scan is turned about the vertical but for where the cells' borders fall.
+A network that sees a few thousand points of a block sees neither the fine relief of a surface nor the room around the
+block; these features describe both. They are computed from cells, not from points, so that they hardly depend on the
+density of a scan. Rotating a scan about the vertical changes them only through the positions of the cells.
 """
 
 from __future__ import annotations
@@ -30,46 +30,46 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 CELL = 0.04
-"""Metres: the side of the cells that are described; points of one cell share one description."""
+"""Metres: the side of the cells that are described; points of one cell share their features."""
 SCALES = (0.04, 0.10, 0.25, 0.50)
-"""Metres: the cells of each scale of ``shape``; 16 of them reach about two sides far."""
+"""Metres: the cells of each scale of ``shape``; 16 of them reach about two sides."""
 NEIGHBOURS = 16
 COLUMNS = (0.1, 0.4)
 """Metres: the sides of the columns."""
 STOREY = 0.1
-"""Metres: the height of the cells whose number says how full a column is."""
+"""Metres: the height of the cells that measure how full a column is."""
 FARTHEST = 5.0
-"""Metres: longer distances and extents make no difference."""
+"""Metres: the upper limit of distances and extents."""
 RASTER, LARGEST_RASTER = 0.05, 2**24
-"""Metres: the side of the squares of the footprint; larger where there would be too many of them."""
+"""Metres: the side of the squares of the footprint, increased if there would be more squares than the limit."""
 CLOSED = 4
-"""Squares: gaps of the footprint up to twice as wide are closed."""
+"""Squares: gaps in the footprint up to twice this width are closed."""
 INDOORS = 3.0
-"""Metres: farther from the edge of the footprint makes no difference."""
+"""Metres: the upper limit of the distance to the edge of the footprint."""
 PATCH, LINKED = 0.06, 12
-"""Metres, and how many of the nearest cells of that side a cell may form a segment with."""
+"""Metres: the side of the cells of segments; and how many of its nearest cells a cell can be joined with."""
 TOLERANCES = ((8.0, 0.01), (5.0, 0.006))
-"""Of a segment: the largest angle between neighbours in degrees, and how far in metres one may lie off the other's
-plane; the second tells apart what the first takes for one surface."""
+"""Of a segment: the largest angle between neighbours in degrees, and the largest distance in metres from each other's
+plane; the second pair separates surfaces that the first one joins."""
 OFF_PLANE_PER_METRE = 0.1
-"""How much farther off the plane a neighbour may lie, for each metre between them."""
+"""How much farther from the plane a neighbour can be, per metre between them."""
 ROUGHEST = 0.02
-"""Metres: a cell whose neighbours spread more across their plane is no smooth surface and a segment of its own."""
+"""Metres: a cell whose neighbours spread more across their plane is not smooth and becomes a separate segment."""
 
 
 @dataclass(frozen=True, eq=False)
 class Surroundings:
-    """Descriptions of N points by the M cells they lie in."""
+    """Features of N points, stored for the M cells that contain them."""
 
     number: Numbers
     """(N,) the cell of each point."""
     table: NDArray[np.float32]
-    """(M, width) the features of each cell, one after the other."""
+    """(M, width) the features of each cell, concatenated."""
 
 
 def describe_surroundings(xyz: NDArray[np.floating], wanted: Sequence[Feature]) -> Surroundings:
-    """The wanted ones of ``DESCRIPTIONS`` for one cloud (N, 3) in metres, z up; at least one point."""
-    means, number = cells_of(np.array(xyz, np.float64), CELL)  # a copy: torch takes no array that is read-only
+    """Compute the wanted ``DESCRIPTIONS`` of one cloud (N, 3) in metres, z up; at least one point."""
+    means, number = cells_of(np.array(xyz, np.float64), CELL)  # a copy: torch does not accept read-only arrays
     means = means - [*means[:, :2].min(axis=0), floor_height(means[:, 2].astype(np.float32))]
     table = np.concatenate([DESCRIPTIONS[name](means) for name in wanted], axis=1)
     assert table.shape[1] == sum(WIDTHS[name] for name in wanted)
@@ -77,11 +77,11 @@ def describe_surroundings(xyz: NDArray[np.floating], wanted: Sequence[Feature]) 
 
 
 def describe_shape(means: Floats) -> Floats:
-    """(M, 24): for each of four scales what the 16 nearest cells are like.
+    """Describe the 16 nearest cells at four scales, (M, 24).
 
-    Of the eigenvalues λ₁ ≥ λ₂ ≥ λ₃ of their covariance: linearity (λ₁ − λ₂)/λ₁, planarity (λ₂ − λ₃)/λ₁, the root of
-    the surface variation λ₃/Σλ, the thickness √λ₃ in sides of a cell; and how upright the normal and the main direction
-    are, |z| of each.
+    From the eigenvalues λ₁ ≥ λ₂ ≥ λ₃ of their covariance: linearity (λ₁ − λ₂)/λ₁, planarity (λ₂ − λ₃)/λ₁, the root of
+    the surface variation λ₃/Σλ, the thickness √λ₃ in sides of a cell; and |z| of the normal and of the main direction,
+    which says how upright they are.
     """
     parts = []
     for side in SCALES:
@@ -101,8 +101,8 @@ def describe_shape(means: Floats) -> Floats:
 
 
 def describe_column(means: Floats) -> Floats:
-    """(M, 6): metres down to the lowest and up to the highest point of the column that a cell stands in, and how many
-    metres of the column's height are filled; for slim columns and for wide ones.
+    """Return metres down to the lowest and up to the highest point of the column that contains a cell, and how many
+    metres of the column's height are filled, for narrow and for wide columns, (M, 6).
     """
     parts = []
     for side in COLUMNS:
@@ -117,7 +117,7 @@ def describe_column(means: Floats) -> Floats:
 
 
 def describe_boundary(means: Floats) -> Floats:
-    """(M, 1): metres to the edge of the scan's footprint, seen from above, its gaps closed and its holes filled."""
+    """Return metres to the edge of the scan's footprint, with gaps closed and holes filled, (M, 1)."""
     raster = max(RASTER, math.sqrt(float(np.prod(np.ptp(means[:, :2], axis=0))) / LARGEST_RASTER))
     places = np.floor(means[:, :2] / raster).astype(np.int64) + CLOSED + 1
     footprint = np.zeros(places.max(axis=0) + CLOSED + 2, bool)
@@ -128,12 +128,12 @@ def describe_boundary(means: Floats) -> Floats:
 
 
 def describe_segment(means: Floats) -> Floats:
-    """(M, 14): the smooth segment that a cell lies on, by two tolerances: its size, lowest and highest point, extents
-    and normal.
+    """Describe the smooth segment of each cell at two tolerances, (M, 14): size, lowest and highest point, extents and
+    normal.
 
-    Cells form a segment where their normals agree and each lies on the other's plane. The size is the logarithm of the
-    number of its cells, the extents are standard deviations along its three main directions, in metres, and of the
-    normal the absolute value of z is given.
+    Cells form a segment if their normals agree and each is on the other's plane. The size is the logarithm of the
+    number of its cells, the extents are standard deviations along its three main directions, in metres, and the normal
+    is given as |z|.
     """
     points, number = cells_of(means, PATCH)
     segments = smooth_segments(points)
@@ -141,7 +141,7 @@ def describe_segment(means: Floats) -> Floats:
 
 
 def measure_segments(points: Floats, segment: Numbers) -> Floats:
-    """(M, 7): size, lowest, highest, three extents and |z| of the normal of each point's segment."""
+    """Return size, lowest, highest, three extents and |z| of the normal of each point's segment, (M, 7)."""
     count = np.bincount(segment)
     lowest, highest = _extremes(points[:, 2], segment, len(count))
     middle = np.stack([np.bincount(segment, points[:, axis]) for axis in range(3)], axis=1) / count[:, None]
@@ -164,21 +164,21 @@ DESCRIPTIONS: MappingProxyType[Feature, Callable[[Floats], Floats]] = MappingPro
         "segment": describe_segment,
     }
 )
-"""How each of these features comes from the mean points (M, 3) of a cloud's cells, heights above the floor."""
+"""The functions that compute these features from the mean points (M, 3) of a cloud's cells, z above the floor."""
 
 
 def cells_of(xyz: Floats, side: float) -> tuple[Floats, Numbers]:
-    """The mean points (M, 3) of the occupied cells, and the cell of each point."""
+    """Return the mean points (M, 3) of the occupied cells, and the cell of each point (N,)."""
     _, found = grid_sampling(torch.from_numpy(xyz), side)
     number = found.numpy()
     count = np.bincount(number)
-    lower = xyz.min(axis=0)  # near 0 no digits are lost
+    lower = xyz.min(axis=0)  # near 0, so that no digits are lost
     sums = [np.bincount(number, xyz[:, axis] - lower[axis]) for axis in range(3)]
     return lower + np.stack(sums, axis=1) / count[:, None], number
 
 
 def _nearest(points: Floats, count: int) -> Numbers:
-    """(M, K): the nearest cells of each, itself first."""
+    """Return the nearest cells of each cell, itself first, (M, K)."""
     cloud = torch.from_numpy(points)[None]
     return nearest_indices(cloud, cloud, count)[0].numpy()
 
@@ -189,14 +189,14 @@ def _axes(points: Floats, neighbours: Numbers) -> tuple[Floats, Floats, Floats]:
 
 
 def _extremes(values: Floats, group: Numbers, groups: int) -> tuple[Floats, Floats]:
-    """The lowest and the highest value of each group, none of which is empty."""
+    """Return the lowest and the highest value of each group; no group may be empty."""
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(groups))
     return np.minimum.reduceat(values[order], starts), np.maximum.reduceat(values[order], starts)
 
 
 def smooth_segments(points: Floats) -> list[Numbers]:
-    """For each of the tolerances (M,): the number of each point's segment."""
+    """Return, for each tolerance, the segment of each point (M,)."""
     neighbours = _nearest(points, NEIGHBOURS)
     values, normals, _ = _axes(points, neighbours)
     near = neighbours[:, 1:LINKED]
