@@ -69,7 +69,7 @@ REFERENCE = {
             "models.operators.depthwise",
             "models.operators.narrow_linear",
             "models.operators.activation_norm",
-            "kernels.switch",
+            "kernels.calling",
         ],
     ),
     "geometry": (
