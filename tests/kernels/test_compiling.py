@@ -152,9 +152,9 @@ def test_the_package_works_with_no_place_for_its_code():
 
 ANNOUNCED = """
 import numpy as np
-from point2node.kernels.compiling import compiling_announced
+from point2node.kernels.compiling import announce_compiling
 from shelf.kernels import scale
-with compiling_announced(lambda: print("compiling")):
+with announce_compiling(lambda: print("compiling")):
     print(scale(3), scale(3.0), scale(np.float32(3)))
 scale(np.int8(3))
 """

@@ -33,7 +33,7 @@ def classify(
     Example: point2node classify chair.off
     """
     from point2node.inference.classifier import ShapeClassifier
-    from point2node.kernels.compiling import compiling_announced
+    from point2node.kernels.compiling import announce_compiling
     from point2node.weights.trained import load_trained
 
     classifier = ShapeClassifier(load_trained(weights))
@@ -41,7 +41,7 @@ def classify(
     failed = 0
     for shape in shapes:
         try:
-            with compiling_announced(say_compiling):
+            with announce_compiling(say_compiling):
                 found[str(shape)] = classifier(shape, up=up.value, votes=votes)[:SHOWN]
         except InputError as error:
             if len(shapes) == 1:

@@ -37,7 +37,7 @@ def demo(
     from point2node.inference.jobs import make_folder
     from point2node.inference.labelled_files import just_labelled
     from point2node.inference.labeller import SceneLabeller
-    from point2node.kernels.compiling import compiling_announced
+    from point2node.kernels.compiling import announce_compiling
     from point2node.show.scene_page import write_scene_page
     from point2node.show.stills import write_stills
     from point2node.weights.trained import load_trained
@@ -45,7 +45,7 @@ def demo(
     make_folder(out)
     trained = load_trained(weights)
     scan, truth, page = out / "demo_room.ply", out / "demo_room_truth.ply", out / "demo_room.html"
-    with progress("labelling", seconds=2.0) as report, compiling_announced(say_compiling):
+    with progress("labelling", seconds=2.0) as report, announce_compiling(say_compiling):
         scanned = demo_room(room)
         write(truth, scanned)
         cloud = scanned.with_(labels=None, instance=None)

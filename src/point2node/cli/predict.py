@@ -224,9 +224,9 @@ def _label_one(work: Work, job: Job, folder: Place, show: Show) -> Outcome:
     """Label a single scan; an error ends the command."""
     from point2node.cli.scan_work import label_and_draw
     from point2node.inference.jobs import results_folder
-    from point2node.kernels.compiling import compiling_announced
+    from point2node.kernels.compiling import announce_compiling
 
-    with _reporting_stop(Counter(), 1), results_folder(folder, [job]), compiling_announced(say_compiling):
+    with _reporting_stop(Counter(), 1), results_folder(folder, [job]), announce_compiling(say_compiling):
         return label_and_draw(work, job, _say, show, _bar)
 
 
@@ -275,9 +275,9 @@ def _full_row(row: Row, job: Job, found: Outcome) -> Row:
 def _in_turn(work: Work, jobs: Sequence[Job], show: Show) -> Outcomes:
     """Label the scans one after another in this process."""
     from point2node.cli.scan_work import label_here
-    from point2node.kernels.compiling import compiling_announced
+    from point2node.kernels.compiling import announce_compiling
 
-    with compiling_announced(say_compiling):
+    with announce_compiling(say_compiling):
         for place, job in enumerate(jobs):
             _say(f"[{place + 1}/{len(jobs)}] {job.scan}")
             yield place, label_here(work, job, _say, show, _bar)

@@ -32,14 +32,14 @@ def warmup(
     from point2node.inference.labelled_files import read_labelled
     from point2node.inference.labeller import Options, SceneLabeller
     from point2node.inference.scan_check import examine_cloud
-    from point2node.kernels.compiling import compiling_announced
+    from point2node.kernels.compiling import announce_compiling
     from point2node.show.scene_page import to_scene_page
     from point2node.show.stills import write_stills
     from point2node.weights.trained import load_trained
 
     start = time.monotonic()
     labeller = SceneLabeller(load_trained(weights))
-    with compiling_announced(say_compiling), TemporaryDirectory(prefix="point2node-") as folder:
+    with announce_compiling(say_compiling), TemporaryDirectory(prefix="point2node-") as folder:
         scan = Path(folder) / "scan.xyz"  # text, because its numbers are parsed by kernels too
         write(scan, _sample_room())
         cloud = read(scan)

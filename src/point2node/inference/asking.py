@@ -13,7 +13,7 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.data.batches import Batch
-from point2node.kernels.calling import kernels_bear_threads
+from point2node.kernels.calling import kernels_support_threads
 from point2node.models.network import Network
 
 NODES_AT_ONCE = 4096
@@ -65,7 +65,7 @@ def answers(
     except StopIteration:
         return
     yield ask(network, first())  # also loads the kernels, once, before several threads want them
-    if workers == 1 or not kernels_bear_threads():
+    if workers == 1 or not kernels_support_threads():
         yield from (ask(network, make()) for make in makers)
         return
     waiting: deque[Future[Tensor]] = deque()

@@ -1,1 +1,1 @@
-"""How compiled code is made, kept, given its arguments and switched off."""
+"""Compiled kernels: compiling, caching, calling them from torch, and switching them off."""

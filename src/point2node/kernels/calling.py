@@ -1,4 +1,4 @@
-"""How torch code calls kernels: whether it does, with which arrays, and on how many threads."""
+"""Calling kernels from torch code: when to use them, with which arrays, and on how many threads."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _in_one_piece: ContextVar[bool] = ContextVar("in_one_piece", default=False)
 
 
 def use_kernels(*tensors: Tensor) -> bool:
-    """Whether to run a kernel on these: enabled, all on the CPU, and all float32 or all float64."""
+    """Return whether kernels are enabled and the tensors are all on the CPU and all float32 or all float64."""
     dtypes = {tensor.dtype for tensor in tensors}
     return (
         _kernels_enabled.get()
@@ -28,7 +28,7 @@ def use_kernels(*tensors: Tensor) -> bool:
 
 @contextmanager
 def torch_only() -> Iterator[None]:
-    """Take the plain torch forms inside this block, as on CUDA: of the network's operators and of the geometry."""
+    """Use plain torch instead of kernels inside this block, as on CUDA: in the operators and in the geometry."""
     token = _kernels_enabled.set(False)
     try:
         yield
@@ -37,13 +37,13 @@ def torch_only() -> Iterator[None]:
 
 
 def in_one_piece() -> bool:
-    """Whether an operator has to be one expression, whatever memory it takes: loops over tiles end in no graph."""
+    """Return whether an operator must be one expression, because exporters cannot record loops over tiles."""
     return _in_one_piece.get()
 
 
 @contextmanager
 def exportable() -> Iterator[None]:
-    """Take the torch forms that an exporter can record for any batch and any number of points."""
+    """Use the torch forms that an exporter can record for any batch and any number of points."""
     token = _in_one_piece.set(True)
     try:
         with torch_only():
@@ -53,19 +53,17 @@ def exportable() -> Iterator[None]:
 
 
 def rows_of(tensor: Tensor) -> npt.NDArray[Any]:
-    """The array of a contiguous (B, N, ...) tensor with all clouds counted through: (B·N, ...), no copy."""
+    """Return a contiguous (B, N, ...) tensor as an array (B·N, ...) without copying it."""
     return tensor.detach().flatten(0, 1).numpy()  # type: ignore[no-any-return, unused-ignore]
 
 
 def check_neighbours(neighbours: Tensor, nodes: int) -> None:
-    """Raise IndexError unless every neighbour is the number of a node."""
+    """Raise IndexError unless every neighbour is the index of a node."""
     if neighbours.numel() == 0:
         return
     smallest, largest = (int(number) for number in neighbours.aminmax())
     if smallest < 0 or largest >= nodes:
-        raise IndexError(
-            f"neighbours must be numbers from 0 to {nodes - 1}, the nodes there are; found {smallest} to {largest}"
-        )
+        raise IndexError(f"neighbours must be node indices from 0 to {nodes - 1}; found {smallest} to {largest}")
 
 
 def check_shape(name: str, tensor: Tensor, expected: tuple[int, ...]) -> None:
@@ -75,21 +73,21 @@ def check_shape(name: str, tensor: Tensor, expected: tuple[int, ...]) -> None:
 
 
 SAFE_LAYERS = ("omp", "tbb")
-"""numba's thread pools that several threads may use at a time; its own, "workqueue", ends the process if they do."""
+"""numba's thread pools that several threads may use at once; its default, "workqueue", then ends the process."""
 
 
 def match_torch_threads() -> None:
-    """Let numba's parallel loops use as many threads as torch does; call it before a parallel kernel."""
+    """Make numba's parallel loops use as many threads as torch; call it before each parallel kernel."""
     available: int = numba.config.NUMBA_NUM_THREADS  # type: ignore[attr-defined]  # set when numba is imported
     wanted = torch.get_num_threads()
     numba.set_num_threads(min(wanted, available))
-    if torch.get_num_threads() != wanted:  # numba's first call starts its threads and sets OpenMP's count for all
+    if torch.get_num_threads() != wanted:  # numba's first call starts its threads and changes OpenMP's global count
         torch.set_num_threads(wanted)
 
 
-def kernels_bear_threads() -> bool:
-    """Whether several threads may run parallel kernels at a time; known once one has run, so that is when to ask."""
+def kernels_support_threads() -> bool:
+    """Return whether several threads may run parallel kernels at once; only meaningful once a kernel has run."""
     try:
         return numba.threading_layer() in SAFE_LAYERS  # type: ignore[attr-defined]
-    except ValueError:  # none has
+    except ValueError:  # none has run
         return True

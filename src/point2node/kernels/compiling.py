@@ -1,12 +1,12 @@
-"""Compiling kernels, with the machine code kept on disk in a way that processes and read-only installations can share.
+"""Compiling kernels, and caching the machine code on disk so that processes and read-only installations can share it.
 
-numba's own cache has three gaps. Where no folder can be written to, importing a kernel fails. Two processes that
-compile a kernel for different arguments at the same time may swap each other's code, since both number their files
-alike. And code is not renewed when only a function or a number in another file has changed. Here a file's name says
-all that the code in it depends on: it is written once, whole, and never becomes wrong.
+numba's own cache has three problems. If no folder is writable, importing a kernel fails. If two processes compile a
+kernel for different arguments at the same time, they may swap each other's code, because both number their files the
+same way. And code is not recompiled if only a function or a constant in another file has changed. Here the file name
+is a digest of everything that the code depends on, so a file is written once, atomically, and never becomes stale.
 
-That builds on parts of numba that are private to it. With a numba that has changed them, kernels are plain ``njit``:
-the same results, compiled again by each process.
+This uses private parts of numba. If a version of numba has changed them, kernels fall back to plain ``njit``: the
+results are the same, but each process compiles again.
 """
 
 from __future__ import annotations
@@ -31,40 +31,40 @@ except ImportError:
     FunctionCache, dumps = object, None  # type: ignore[assignment, misc, unused-ignore]
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
-CHANGED = (AttributeError, TypeError)
-"""What using a private part of numba raises once it is called or made otherwise."""
+PRIVATE_API_CHANGED = (AttributeError, TypeError)
+"""The exceptions raised if numba's private API has changed."""
 
 
-_heard: ContextVar[Callable[[], None] | None] = ContextVar("heard", default=None)
+_on_compile: ContextVar[Callable[[], None] | None] = ContextVar("on_compile", default=None)
 
 
 @contextmanager
-def compiling_announced(say: Callable[[], None]) -> Iterator[None]:
-    """Inside, ``say`` is called once when the first kernel has to be compiled: the wait would look like a hang."""
-    told = False
+def announce_compiling(announce: Callable[[], None]) -> Iterator[None]:
+    """Call ``announce`` once, before the first kernel that is compiled inside; the wait would look like a hang."""
+    announced = False
 
     def once() -> None:
-        nonlocal told
-        if not told:
-            told = True
-            say()
+        nonlocal announced
+        if not announced:
+            announced = True
+            announce()
 
-    token = _heard.set(once)
+    token = _on_compile.set(once)
     try:
         yield
     finally:
-        _heard.reset(token)
+        _on_compile.reset(token)
 
 
 def kernel(**options: Any) -> Callable[[Kernel], Kernel]:
-    """``numba.njit(**options)`` for a function that Python calls; kept on disk wherever that is possible.
+    """Compile a function that Python calls, with ``numba.njit(**options)``, and cache it on disk if possible.
 
-    It runs without Python's global lock, so that threads can work on clouds of their own.
+    It releases Python's global lock, so threads can work on different clouds in parallel.
     """
 
     def decorate(function: Kernel) -> Kernel:
         compiled = numba.njit(nogil=True, **options)(function)
-        with suppress(RuntimeError, *CHANGED):  # no folder to write to, say: each process compiles what it uses
+        with suppress(RuntimeError, *PRIVATE_API_CHANGED):  # such as no writable folder: each process then compiles
             compiled._cache = _CodeCache(function)
         return compiled
 
@@ -72,43 +72,43 @@ def kernel(**options: Any) -> Callable[[Kernel], Kernel]:
 
 
 class _CodeCache(FunctionCache):
-    """numba's choice of the folder, with files of our own in it."""
+    """A cache in the folder that numba chooses, with our own files in it."""
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)  # type: ignore[no-untyped-call, unused-ignore]
-        files = _CodeFiles(Path(self.cache_path), self._impl.filename_base, _stamp(function))
+        files = _CodeFiles(Path(self.cache_path), self._impl.filename_base, _source_digest(function))
         self._cache_file: Any = files
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
-        """The code for a signature; None where it has to be compiled."""
-        with suppress(*CHANGED):
+        """Return the code for a signature, or None if it has to be compiled."""
+        with suppress(*PRIVATE_API_CHANGED):
             return super().load_overload(sig, target_context)  # type: ignore[no-untyped-call, unused-ignore]
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Keep the code; where that fails, on a full disk say, this process has it and the next compiles again."""
-        with suppress(OSError, *CHANGED):
+        """Save the code; if that fails, for example on a full disk, the next process compiles it again."""
+        with suppress(OSError, *PRIVATE_API_CHANGED):
             super().save_overload(sig, data)  # type: ignore[no-untyped-call, unused-ignore]
 
 
 class _CodeFiles:
     """The compiled forms of one function."""
 
-    def __init__(self, folder: Path, name: str, stamp: str) -> None:
-        self._folder, self._name, self._stamp = folder, name, stamp
+    def __init__(self, folder: Path, name: str, source_digest: str) -> None:
+        self._folder, self._name, self._source_digest = folder, name, source_digest
 
     def load(self, key: object) -> Any:
-        """The code for a key, or None."""
+        """Return the code for a key, or None if it is not on disk."""
         try:
-            return pickle.loads(self._path(key).read_bytes())  # as trusted as the .pyc files beside it
+            return pickle.loads(self._path(key).read_bytes())  # as trusted as the .pyc files next to it
         except OSError:
-            announce = _heard.get()
+            announce = _on_compile.get()
             if announce is not None:
                 announce()
             return None
 
     def save(self, key: object, code: Any) -> None:
-        """Keep the code in a file that appears whole."""
+        """Write the code to a file atomically."""
         path = self._path(key)
         unfinished = path.with_name(f"{path.name}.{uuid.uuid4().hex}")
         try:
@@ -118,13 +118,13 @@ class _CodeFiles:
             unfinished.unlink(missing_ok=True)
 
     def _path(self, key: object) -> Path:
-        """``key`` holds the types of the arguments, the processor and the function's own code."""
-        digest = hashlib.sha256(repr((key, self._stamp, numba.__version__)).encode()).hexdigest()
+        """Return the file for a key, which contains the argument types, the processor and the function's own code."""
+        digest = hashlib.sha256(repr((key, self._source_digest, numba.__version__)).encode()).hexdigest()
         return self._folder / f"{self._name}.{digest[:32]}.nbc"
 
 
-def _stamp(function: Callable[..., Any]) -> str:
-    """A digest of the files that a function's code comes from: its own and those that it imports from its package."""
+def _source_digest(function: Callable[..., Any]) -> str:
+    """Return a digest of the source files of a function: its own and those that it imports from its package."""
     digest = hashlib.sha256()
     for path in sorted(_sources(function.__module__, set())):
         digest.update(path.read_bytes())
@@ -132,9 +132,9 @@ def _stamp(function: Callable[..., Any]) -> str:
 
 
 def _sources(module: str, seen: set[Path]) -> set[Path]:
-    """The module's file and those of the modules of the same package that it imports, and so on.
+    """Return the module's file and those of all modules of the same package that it imports, recursively.
 
-    Read from the import lines: of a number that was imported nothing tells where it came from.
+    They are found from the import statements, because an imported constant does not know where it came from.
     """
     file = sys.modules[module].__file__
     if file is not None and Path(file) not in seen:
