@@ -18,7 +18,7 @@ from torch import Tensor
 
 from point2node import build_pyramid, create_model, generate_room
 from point2node.geometry.coordinates import room_frame
-from point2node.models.catalogue import PEERS
+from point2node.models.catalogue import REFERENCE_MODELS
 from point2node.models.network import Network
 
 POINTS, SIDE, SEED = 2048, 1.5, 0
@@ -50,7 +50,7 @@ def main() -> None:
     xyz, rgb = block_of_a_room()
     point = int((xyz[0] - torch.tensor([0.0, 0.0, 0.6])).norm(dim=-1).argmin())  # on the furniture in the middle
     across, up = xyz[0, :, 0], xyz[0, :, 2]
-    columns = [("point2node", ("baseline", "point2node")), *((name, (None, "point2node")) for name in PEERS)]
+    columns = [("point2node", ("baseline", "point2node")), *((name, (None, "point2node")) for name in REFERENCE_MODELS)]
     figure, panels = plt.subplots(2, len(columns), figsize=(2.1 * len(columns), 6.4), layout="constrained")
     for column, (name, variants) in enumerate(columns):
         for row, variant in enumerate(variants):

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from point2node.geometry.pyramid import Pyramid, PyramidPlan, build_pyramid
-from point2node.models.catalogue import PEERS, build_point2node
+from point2node.models.catalogue import REFERENCE_MODELS, build_point2node
 from point2node.models.network import Network
 from point2node.models.point2node.feature_extraction import DecoderLayer, EncoderLayer
 from point2node.models.point2node.network import Point2Node
@@ -41,14 +41,14 @@ def small_network(task: str, variant: str, seed: int = 0) -> Point2Node:
     return leave_start(build_point2node(SIZES[task], variant))
 
 
-def small_peer(name: str, task: str, variant: str | None = None, seed: int = 0) -> Network:
+def small_reference_model(name: str, task: str, variant: str | None = None, seed: int = 0) -> Network:
     """The same for a peer, whose layers have their paper's widths; its levels are those of a cloud of 128 points.
 
     GACNet's are those of 256: it weighs by differences, and a level of one point has none.
     """
     torch.manual_seed(seed)
     size = replace(SIZES[task], points=256 if name == "gacnet" else 128)
-    network = PEERS[name](size)
+    network = REFERENCE_MODELS[name](size)
     if variant is not None:
         network.correlate(DynamicNodeCorrelation(variant, network.node_channels, size.reduction), size.graph)
     return leave_start(network)

@@ -10,7 +10,7 @@ from point2node import InputError, Labelled, Labeller, PointCloud, ShapeClassifi
 from point2node.geometry.blocks import BlockRules
 from point2node.inference.explainer import Explainer
 from point2node.inference.labeller import Options
-from point2node.models.pretrained import shipped_weights
+from point2node.models.pretrained import pretrained_names
 from point2node.weights.trained import load_trained
 from tests.inference.labellers import write_real_weights
 from tests.training.stores import random_cloud, write_scenes, write_shapes
@@ -140,7 +140,7 @@ def test_the_types_of_load_are_those_of_the_shipped_weights():
     for form in get_overloads(point2node.load):
         hints = get_type_hints(form)
         kinds |= dict.fromkeys(get_args(hints["name"]), hints["return"])
-    for name in shipped_weights():
+    for name in pretrained_names():
         assert isinstance(point2node.load(name), kinds[name])
 
 

@@ -4,7 +4,7 @@ from typer.testing import CliRunner
 
 from point2node import SIZES, list_models
 from point2node.cli.main import app
-from point2node.models.catalogue import PEERS
+from point2node.models.catalogue import REFERENCE_MODELS
 
 
 def test_json_is_a_list_of_objects_with_the_promised_keys():
@@ -17,8 +17,8 @@ def test_json_is_a_list_of_objects_with_the_promised_keys():
         assert isinstance(entry["macs"], int)
     s3dis = {(entry["name"], entry["variant"]): entry for entry in entries if entry["preset"] == "s3dis"}
     assert s3dis["point2node", "baseline"]["parameters"] == 11_512_845
-    assert all((peer, None) in s3dis for peer in PEERS)
-    assert all((peer, "point2node") in s3dis for peer in PEERS)
+    assert all((name, None) in s3dis for name in REFERENCE_MODELS)
+    assert all((name, "point2node") in s3dis for name in REFERENCE_MODELS)
 
 
 def test_the_table_names_every_preset():

@@ -12,10 +12,10 @@ from point2node.geometry.frames import FRAMES, place
 from point2node.geometry.pyramid import build_pyramid
 from point2node.inference.exporting import describe, export_onnx, input_names, inputs_of, record
 from point2node.inference.labeller import Options, SceneLabeller
-from point2node.models.catalogue import PEERS
+from point2node.models.catalogue import REFERENCE_MODELS
 from point2node.weights.trained import Trained, load_trained
 from tests.inference.labellers import card
-from tests.small_networks import small_network, small_peer
+from tests.small_networks import small_network, small_reference_model
 
 onnxruntime = pytest.importorskip("onnxruntime")
 
@@ -92,16 +92,16 @@ def test_a_classifier_can_be_exported(blocks):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in PEERS if name != "acnn"])
+@pytest.mark.parametrize("name", [name for name in REFERENCE_MODELS if name != "acnn"])
 def test_reference_models_can_be_exported(name, blocks):
-    network = small_peer(name, "segmentation").float()
+    network = small_reference_model(name, "segmentation").float()
     assert_equal_on_blocks(record(network, 128, "{}"), network, blocks, points=(128, 200), relative=True)
 
 
 @pytest.mark.slow
 def test_a_network_of_operations_that_onnx_lacks_is_refused_in_one_line():
     with pytest.raises(InputError, match="a network that ONNX can express, found operations that ONNX does not have"):
-        record(small_peer("acnn", "segmentation").float(), 128, "{}")
+        record(small_reference_model("acnn", "segmentation").float(), 128, "{}")
 
 
 @pytest.mark.slow

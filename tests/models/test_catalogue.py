@@ -3,7 +3,7 @@ import torch
 
 from point2node import SIZES, VARIANTS, Point2NodeClassifier, Point2NodeSegmenter, create_model, list_models
 from point2node.core.errors import InputError
-from point2node.models.catalogue import MODELS, ONE_TASK, PEERS
+from point2node.models.catalogue import MODELS, ONE_TASK, REFERENCE_MODELS
 from point2node.models.layers import count_parameters
 from point2node.models.point2node.stages import JOINT, DynamicNodeCorrelation
 
@@ -70,7 +70,7 @@ def test_a_dropout_replaces_only_the_last_one(name, preset):
 
 
 @pytest.mark.parametrize(
-    ("name", "preset"), [(name, preset) for name in PEERS for preset in SIZES if is_offered(name, preset)]
+    ("name", "preset"), [(name, preset) for name in REFERENCE_MODELS for preset in SIZES if is_offered(name, preset)]
 )
 def test_a_variant_adds_its_correlations_to_a_network_and_changes_nothing_else(name, preset):
     with torch.device("meta"):
@@ -86,7 +86,7 @@ def test_a_variant_adds_its_correlations_to_a_network_and_changes_nothing_else(n
 
 def test_every_preset_lists_every_variant_then_every_other_network_without_and_with_correlations():
     choices = [("point2node", variant) for variant in (*VARIANTS, *JOINT)]
-    choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
+    choices += [(name, variant) for name in REFERENCE_MODELS for variant in (None, "point2node")]
     assert [(entry.preset, entry.name, entry.variant) for entry in list_models()] == [
         (preset, *choice) for preset in SIZES for choice in choices if is_offered(choice[0], preset)
     ]

@@ -9,25 +9,27 @@ import torch
 from point2node.core.errors import InputError
 from point2node.geometry.coordinates import room_frame, unit_sphere
 from point2node.geometry.pyramid import build_pyramid
-from point2node.models.catalogue import MODELS, ONE_TASK, PEERS, create_model
+from point2node.models.catalogue import MODELS, ONE_TASK, REFERENCE_MODELS, create_model
 from point2node.models.point2node.stages import JOINT
 from point2node.models.reference.gacnet import GacNet
-from tests.small_networks import random_input, renumber, small_network, small_peer
+from tests.small_networks import random_input, renumber, small_network, small_reference_model
 
 TASKS = ("segmentation", "classification")
-PEERS_IN_TASKS = [(name, task) for name in PEERS for task in TASKS if ONE_TASK.get(name, task) == task]
+REFERENCE_MODELS_IN_TASKS = [
+    (name, task) for name in REFERENCE_MODELS for task in TASKS if ONE_TASK.get(name, task) == task
+]
 EVERY_NETWORK = pytest.mark.parametrize(
     ("name", "task", "variant"),
     [
         *(("point2node", task, variant) for task in TASKS for variant in ("point2node", *JOINT)),
-        *((name, task, variant) for name, task in PEERS_IN_TASKS for variant in (None, "point2node")),
+        *((name, task, variant) for name, task in REFERENCE_MODELS_IN_TASKS for variant in (None, "point2node")),
     ],
 )
 EVERY_MODEL = pytest.mark.parametrize("name", MODELS)
 
 
 def network(name, task, variant):
-    return small_network(task, variant) if name == "point2node" else small_peer(name, task, variant)
+    return small_network(task, variant) if name == "point2node" else small_reference_model(name, task, variant)
 
 
 def crowded_input(model, clouds=4):
@@ -185,9 +187,9 @@ def test_input_that_the_network_was_not_made_for_is_refused(name):
         model.run(np.where(xyz > 0.99, np.nan, xyz), xyz)
 
 
-@pytest.mark.parametrize(("name", "task"), PEERS_IN_TASKS)
+@pytest.mark.parametrize(("name", "task"), REFERENCE_MODELS_IN_TASKS)
 def test_the_correlations_stand_between_the_nodes_and_the_rest_of_the_network(name, task):
-    model = small_peer(name, task, "point2node")
+    model = small_reference_model(name, task, "point2node")
     features, pyramid = crowded_input(model, clouds=2)
     nodes = model._nodes(features, pyramid)
     assert nodes.shape == (2, model.plan.sizes(128)[model.node_level], model.node_channels)
@@ -197,14 +199,14 @@ def test_the_correlations_stand_between_the_nodes_and_the_rest_of_the_network(na
     torch.testing.assert_close(model(features, pyramid), model._label(nodes, features, pyramid))
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", REFERENCE_MODELS)
 def test_every_network_with_correlations_explains_itself_and_without_says_what_it_takes(name):
-    model = small_peer(name, "segmentation", "point2node")
+    model = small_reference_model(name, "segmentation", "point2node")
     xyz = np.random.default_rng(0).random((128, 3))
     explanation = model.explain(xyz, xyz, nodes=[3, 77])
     torch.testing.assert_close(explanation.non_local_rows.sum(-1), torch.ones(1, 2, dtype=torch.float64))
     with pytest.raises(InputError, match=r"one with correlations.*variant='point2node'"):
-        small_peer(name, "segmentation").explain(xyz, xyz, nodes=[3])
+        small_reference_model(name, "segmentation").explain(xyz, xyz, nodes=[3])
 
 
 def test_the_room_frame_is_centred_and_stands_on_the_floor():

@@ -15,7 +15,7 @@ from point2node.models.catalogue import create_model
 from point2node.models.network import Network
 from point2node.models.point2node.design import Design
 from point2node.models.point2node.network import Point2NodeClassifier, Point2NodeSegmenter
-from point2node.models.pretrained import CONFIG, MODEL, README, HubOptions, shipped_file, shipped_weights
+from point2node.models.pretrained import CONFIG, MODEL, README, HubOptions, pretrained_file, pretrained_names
 from point2node.models.weights_file import read_tensors, write_tensors
 from tests.local_hub import LocalHub
 from tests.small_networks import small_network
@@ -92,13 +92,13 @@ def test_damaged_shipped_weights_are_refused(tmp_path, monkeypatch):
     content = file.read_bytes()
     file.write_bytes(bytes([content[0] ^ 1]) + content[1:])
     monkeypatch.setattr(resources, "files", lambda package: tmp_path)
-    with pytest.raises(InputError, match="install point2node again"), shipped_file("rooms"):
+    with pytest.raises(InputError, match="install point2node again"), pretrained_file("rooms"):
         pass
 
 
 def test_what_is_not_there_is_refused_with_what_could_be(tmp_path):
     refused(
-        "no-such-weights", rf"a pretrained model \({', '.join(shipped_weights())}\), a folder, .* found nothing there"
+        "no-such-weights", rf"a pretrained model \({', '.join(pretrained_names())}\), a folder, .* found nothing there"
     )
     refused(tmp_path, "a folder with model.safetensors, or best.safetensors of a training, found neither")
     refused(tmp_path / "user/name", "found nothing there")

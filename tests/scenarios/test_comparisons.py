@@ -8,7 +8,7 @@ import pytest
 import experiments.running
 from experiments import beyond, comparison, reference_models
 from experiments.comparison import Task
-from point2node.models.catalogue import PEERS
+from point2node.models.catalogue import REFERENCE_MODELS
 from point2node.weights.settings import load_preset
 from tests.scenarios.stores import QUICK, write_real_rooms
 
@@ -102,7 +102,7 @@ def test_gains_are_counted_behind_networks_with_every_seed(tmp_path, results):
 
 
 def test_every_network_of_the_catalogue_is_compared_with_and_without_the_correlations():
-    assert {*PEERS, "point2node"} == set(reference_models.BACKBONES.values())
+    assert {*REFERENCE_MODELS, "point2node"} == set(reference_models.BACKBONES.values())
     plans = list(reference_models.plan(BOTH))
     names = [plan.name for plan in plans]
     assert len(set(names)) == len(names) == 3 * 2 * (11 + 10)  # GACNet has no classifier

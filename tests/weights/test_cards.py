@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from point2node.core.errors import InputError
 from point2node.core.writing import replacing
 from point2node.models import weights_file
-from point2node.models.pretrained import shipped_weights
+from point2node.models.pretrained import pretrained_names
 from point2node.models.weights_file import KEY, read_tensors, write_tensors
 from point2node.weights.cards import card_of, check_points, check_task, read_model_card, read_weights, write_weights
 from point2node.weights.trained import load_trained
@@ -223,11 +223,11 @@ FOLDER = resources.files("point2node") / "weights"
 
 
 def test_the_default_of_predict_is_shipped():
-    assert "rooms" in shipped_weights()
+    assert "rooms" in pretrained_names()
     assert load_trained("rooms").card.task == "segmentation"
 
 
-@pytest.mark.parametrize("name", shipped_weights())
+@pytest.mark.parametrize("name", pretrained_names())
 def test_shipped_weights_are_those_of_their_card(name):
     card = read_model_card(FOLDER / f"{name}.json")
     content = (FOLDER / f"{name}.safetensors").read_bytes()
@@ -252,5 +252,5 @@ def test_a_card_that_cannot_be_read_is_named(tmp_path):
 
 
 def test_all_weights_together_stay_small():
-    sizes = [len((FOLDER / f"{name}.safetensors").read_bytes()) for name in shipped_weights()]
+    sizes = [len((FOLDER / f"{name}.safetensors").read_bytes()) for name in pretrained_names()]
     assert sum(sizes) <= 30e6

@@ -41,7 +41,7 @@ def test_shipped_weights_are_found_by_name(finished, tmp_path, monkeypatch):
     card = shipped.model_copy(update={"sha256": checksum}).model_dump_json()
     (tmp_path / "weights" / "rooms.json").write_text(card)
     monkeypatch.setattr(resources, "files", lambda package: tmp_path)
-    assert pretrained.shipped_weights() == ("rooms",)
+    assert pretrained.pretrained_names() == ("rooms",)
     assert load_trained("rooms").weights == "shipped"
     assert load_trained("rooms").settings == shipped.settings
     with pytest.raises(InputError, match=r"a pretrained model \(rooms\), found nothing there"):

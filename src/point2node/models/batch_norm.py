@@ -14,9 +14,9 @@ class BatchNorm(nn.BatchNorm1d):
 
         y = γ (x − mean) / √(variance + ε) + β
 
-    The running statistics are a plain mean of the first 1 / momentum batches and an exponential one from then on.
-    Started at mean 0 and variance 1, as usual, they would take a thousand steps to forget that start: lifted local
-    coordinates have variances of a hundredth, and evaluation after a short training would be far from training.
+    The running statistics are a plain mean over the first 1 / momentum batches, then an exponential moving average.
+    With the usual start at mean 0 and variance 1 it would take a thousand steps to forget the initial values: lifted
+    local coordinates have variances of about 0.01, so after a short training evaluation would differ from training.
 
     Args:
         channels: C.
@@ -30,14 +30,14 @@ class BatchNorm(nn.BatchNorm1d):
     """
 
     synchronised = False
-    """In training, take the statistics of the rows of all processes together."""
+    """In training, compute the statistics over the rows of all processes."""
 
     def __init__(self, channels: int, *, eps: float = 1e-3, momentum: float = 0.01) -> None:
         super().__init__(channels, eps=eps, momentum=momentum)
 
     @property
     def spans_processes(self) -> bool:
-        """Whether the next forward pass exchanges statistics with other processes."""
+        """Return whether the next forward pass exchanges statistics with other processes."""
         return (
             self.synchronised
             and self.training
@@ -56,7 +56,7 @@ class BatchNorm(nn.BatchNorm1d):
         )
 
     def count_batch(self) -> float:
-        """Count one more batch; the weight of its statistics in the running ones."""
+        """Count one more batch and return the weight of its statistics in the running statistics."""
         assert self.num_batches_tracked is not None
         assert self.momentum is not None
         self.num_batches_tracked.add_(1)
@@ -64,7 +64,7 @@ class BatchNorm(nn.BatchNorm1d):
 
     @torch.no_grad()
     def move_statistics(self, mean: Tensor, variance: Tensor, rows: Tensor | int) -> None:
-        """Move the running statistics to those of a batch; the running variance is the unbiased one."""
+        """Update the running statistics with those of a batch; the running variance is unbiased."""
         assert self.running_mean is not None
         assert self.running_var is not None
         weight = self.count_batch()
@@ -72,7 +72,7 @@ class BatchNorm(nn.BatchNorm1d):
         self.running_var.lerp_(variance * (rows / (rows - 1)), weight)
 
     def _normalise_together(self, x: Tensor) -> Tensor:
-        """With the statistics of all processes: first the mean, then the variance about it, which keeps its digits."""
+        """Normalise with the statistics of all processes: first the mean, then the variance about it, for precision."""
         rows = x.to(self.weight.dtype)  # (M, C); half-precision rows are summed in the weights' precision
         sums = sum_over_processes(torch.cat([rows.sum(dim=0), rows.new_tensor([len(rows)])]))
         count = sums[-1].detach()
@@ -84,20 +84,20 @@ class BatchNorm(nn.BatchNorm1d):
 
 
 def synchronise_batch_norms(model: nn.Module) -> None:
-    """From now on all batch norms of the model share their statistics between the processes that train it."""
+    """Make all batch norms of the model share their statistics between the processes that train it."""
     for module in model.modules():
         if isinstance(module, BatchNorm):
             module.synchronised = True
 
 
 def sum_over_processes(x: Tensor) -> Tensor:
-    """The sum of every process' x; a gradient that reaches one of these sums reaches every process' x."""
+    """Sum x over all processes; the gradient of each process' sum flows back to x in every process."""
     result: Tensor = _SumOverProcesses.apply(x)  # type: ignore[no-untyped-call]
     return result
 
 
 class _SumOverProcesses(torch.autograd.Function):
-    """Forward and backward are the same sum: d(Σ losses)/dx is the sum of what every process' loss asks for."""
+    """The same sum forward and backward: d(Σ losses)/dx is the sum of the gradients of all processes' losses."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor) -> Tensor:

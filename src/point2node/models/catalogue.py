@@ -43,7 +43,7 @@ SIZES = MappingProxyType(
 
 
 def build_point2node(size: Size, variant: str = "point2node", design: Design = DEFAULT) -> Point2Node:
-    """A network of the given size; a ``Point2NodeClassifier`` where the size's task is classification."""
+    """Build a network of the given size; a ``Point2NodeClassifier`` if the size's task is classification."""
     extraction = FeatureExtraction(
         size.encoder, size.decoder, in_features=size.in_features, sampling=size.sampling, design=design
     )
@@ -65,7 +65,7 @@ def build_point2node(size: Size, variant: str = "point2node", design: Design = D
     return network
 
 
-PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
+REFERENCE_MODELS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
     {
         "pointnet": build_pointnet,
         "pointnet2_ssg": build_pointnet2_ssg,
@@ -79,12 +79,12 @@ PEERS: Mapping[str, Callable[[Size], Network]] = MappingProxyType(
         "pointnext_s": build_pointnext_s,
     }
 )
-"""The networks to compare with, each with the layers of its own paper and of one width."""
+"""The reference models, each with the layers and the width of its own paper."""
 
 ONE_TASK: Mapping[str, Task] = MappingProxyType({"gacnet": "segmentation"})
-"""Networks whose papers have one task only."""
+"""Networks whose paper has only one task."""
 
-MODELS: Mapping[str, Callable[[Size], Network]] = MappingProxyType({"point2node": build_point2node, **PEERS})
+MODELS: Mapping[str, Callable[[Size], Network]] = MappingProxyType({"point2node": build_point2node, **REFERENCE_MODELS})
 
 
 @overload
@@ -126,20 +126,20 @@ def create_model(
     dropout: float | None = None,
     design: Design = DEFAULT,
 ) -> Network:
-    """A network with fresh weights.
+    """Build a network with randomly initialised weights.
 
     Args:
         name: a name of ``MODELS``.
-        preset: a name of ``SIZES``, which fixes the task and every size.
-        variant: a name of ``VARIANTS``, a row of the paper's ablation; "baseline" is PointCNN. Point2Node's own
-            default is "point2node", and it also has those of ``JOINT``. Behind the nodes of any other network it puts
-            these correlations; None leaves that network as published.
-        num_classes: the number of labels, if not the preset's.
-        in_features: the width of the input features beside xyz, if not the preset's: 3 for rgb or normals,
+        preset: a name of ``SIZES``, which sets the task and all sizes.
+        variant: a name of ``VARIANTS``, a row of the paper's ablation; "baseline" is PointCNN. For Point2Node the
+            default is "point2node", and the names of ``JOINT`` are also valid. For any other network the correlations
+            of the variant are added after its nodes; None leaves the network as published.
+        num_classes: the number of classes, if not the preset's.
+        in_features: the width of the input features in addition to xyz, if not the preset's: 3 for rgb or normals,
             6 for both, 0 for none.
-        width: x, by which Point2Node's channels are multiplied, if not the preset's (8 for "s3dis"); none for peers.
-        dropout: the share of features dropped in front of the logits, if not the network's own.
-        design: choices inside Point2Node that the paper leaves open; behind other networks, those of the correlations.
+        width: x, the factor of Point2Node's channels, if not the preset's (8 for "s3dis"); None for other networks.
+        dropout: the share of features dropped before the logits, if not the network's default.
+        design: choices that the paper leaves open; for other networks only those of the correlations apply.
     """
     if name not in MODELS:
         raise unknown_choice("model", name, MODELS)
@@ -151,7 +151,9 @@ def create_model(
     if dropout is not None and not 0 <= dropout < 1:
         raise InputError("dropout", expected="0 or more and below 1", found=str(dropout))
     model = (
-        _build_peer(name, size, variant, width, design) if name in PEERS else _build_own(size, variant, width, design)
+        _build_reference(name, size, variant, width, design)
+        if name in REFERENCE_MODELS
+        else _build_own(size, variant, width, design)
     )
     if dropout is not None:
         model.head.set_last_dropout(dropout)
@@ -176,10 +178,10 @@ def _build_own(size: Size, variant: str | None, width: int | None, design: Desig
     return build_point2node(size, variant, design)
 
 
-def _build_peer(name: str, size: Size, variant: str | None, width: int | None, design: Design) -> Network:
+def _build_reference(name: str, size: Size, variant: str | None, width: int | None, design: Design) -> Network:
     if width is not None:
         raise InputError("width", expected=f"none: {name} has the one width of its paper", found=str(width))
-    network = PEERS[name](size)
+    network = REFERENCE_MODELS[name](size)
     if variant is not None:
         correlation = DynamicNodeCorrelation(variant, network.node_channels, size.reduction, design)
         network.correlate(correlation, size.graph)
@@ -193,7 +195,7 @@ def _at_least(name: str, value: int, lowest: int, expected: str) -> int:
 
 
 def find_size(preset: str) -> Size:
-    """The sizes of a preset by its name."""
+    """Return the sizes of a preset by name."""
     if preset not in SIZES:
         raise unknown_choice("preset", preset, SIZES)
     return SIZES[preset]
@@ -207,24 +209,23 @@ class Entry:
     task: Task
     preset: str
     variant: str | None
-    """None for another network as its paper has it."""
+    """None for another network as published."""
     parameters: int
     parameters_mi: float
     macs: int
 
     def as_dict(self) -> dict[str, str | int | float | None]:
-        """The entry as JSON takes it."""
+        """Return the entry as JSON values."""
         return asdict(self)
 
 
 def list_models() -> Iterator[Entry]:
-    """Every preset with Point2Node's variants, the paper's and the joint ones, then the other networks without and
-    with Point2Node's correlations.
+    """Yield every preset with each variant of Point2Node, then the other networks without and with its correlations.
 
-    They are built on the meta device, so nothing is allocated.
+    The networks are built on the meta device, so no weights are allocated.
     """
     choices: list[tuple[str, str | None]] = [("point2node", variant) for variant in (*VARIANTS, *JOINT)]
-    choices += [(name, variant) for name in PEERS for variant in (None, "point2node")]
+    choices += [(name, variant) for name in REFERENCE_MODELS for variant in (None, "point2node")]
     for preset, size in SIZES.items():
         for name, variant in choices:
             if ONE_TASK.get(name, size.task) != size.task:

@@ -1,4 +1,4 @@
-"""The layers that every network here is built from; channels are always the last axis."""
+"""Layers that all networks are built from; channels are always the last axis."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ M = TypeVar("M", bound=nn.Module)
 
 
 class Layers(nn.ModuleList, Generic[M]):
-    """A list of modules of one type, which a type checker can follow."""
+    """A list of modules of one type, with that type known to type checkers."""
 
     def __init__(self, modules: Iterable[M] = ()) -> None:
         super().__init__(modules)
@@ -25,33 +25,33 @@ class Layers(nn.ModuleList, Generic[M]):
 
 
 def gather_nodes(nodes: Tensor, numbers: Tensor) -> Tensor:
-    """``nodes[b, numbers[b, …]]``: (B, N, C) and (B, …) give (B, …, C)."""
+    """Gather ``nodes[b, numbers[b, …]]``: (B, N, C) and (B, …) → (B, …, C)."""
     rows = numbers.flatten(1)[..., None].expand(-1, -1, nodes.shape[-1])
     return nodes.gather(1, rows).unflatten(1, numbers.shape[1:])
 
 
 def glorot_normal_(weight: Tensor, fan_in: int, fan_out: int) -> None:
     """Fill ``weight`` from a normal distribution of variance 2 / (fan_in + fan_out)."""
-    if not weight.is_meta:  # there is nothing to fill, and torch takes its time to do so
+    if not weight.is_meta:  # nothing to fill, and torch would be slow at it
         nn.init.normal_(weight, std=(2.0 / (fan_in + fan_out)) ** 0.5)
 
 
 def linear(in_channels: int, out_channels: int, *, bias: bool) -> nn.Linear:
-    """A linear map with Glorot-normal weights and, if any, a bias that starts at 0."""
+    """Make a linear map with Glorot-normal weights and a bias of 0, if any."""
     layer = nn.Linear(in_channels, out_channels, bias=bias)
     fill_linear_(layer)
     return layer
 
 
 def fill_linear_(layer: nn.Linear) -> None:
-    """Give a linear map Glorot-normal weights and, if it has one, a bias of 0."""
+    """Fill a linear map with Glorot-normal weights and a bias of 0, if it has one."""
     glorot_normal_(layer.weight, layer.in_features, layer.out_features)
     if layer.bias is not None:
         nn.init.zeros_(layer.bias)
 
 
 class Dense(nn.Module):
-    """linear without bias → ELU → batch norm: activation first, then normalisation.
+    """A linear map without bias, then ELU, then batch norm: activation before normalisation.
 
     The layer of [PointCNN](https://arxiv.org/abs/1801.07791):
 
@@ -76,21 +76,21 @@ class Dense(nn.Module):
         return activate_and_normalise_(narrow_linear(x, self.linear.weight), self.norm)
 
     def macs(self, rows: int) -> int:
-        """Multiply-accumulates for ``rows`` vectors."""
+        """Count the multiply-accumulates for ``rows`` vectors."""
         return rows * self.linear.in_features * self.linear.out_features
 
 
 class Head(nn.Module):
-    """Fully connected layers that give each node its logits.
+    """Fully connected layers that compute the logits of each node.
 
         logits = W dropout(layer(… dropout(layer(x)))) + b
 
     Args:
         in_channels: C.
-        widths: of the hidden layers.
-        dropouts: after each of them.
+        widths: widths of the hidden layers.
+        dropouts: dropout after each hidden layer.
         num_classes: the number of logits.
-        layer: makes a hidden layer from its two widths.
+        layer: makes a hidden layer from its input and output widths.
 
     Shapes:
         - nodes: (…, C)
@@ -115,7 +115,7 @@ class Head(nn.Module):
         self.logits = linear(in_channels, num_classes, bias=True)
 
     def set_last_dropout(self, dropout: float) -> None:
-        """Replace the dropout in front of the logits."""
+        """Replace the dropout before the logits."""
         self.hidden[-1] = nn.Dropout(dropout)
 
     def forward(self, nodes: Tensor) -> Tensor:
@@ -123,20 +123,20 @@ class Head(nn.Module):
         return self.logits(self.hidden(nodes))
 
     def lead(self, x: Tensor) -> Tensor:
-        """Through every hidden layer but the last: (…, C) → (…, last_in_channels)."""
+        """Apply every hidden layer but the last: (…, C) → (…, last_in_channels)."""
         for layer in list(self.hidden)[:-2]:
             x = layer(x)
         return x
 
     def finish(self, x: Tensor) -> Tensor:
-        """Through the last hidden layer to the logits: (…, last_in_channels) → (…, classes)."""
+        """Apply the last hidden layer and compute the logits: (…, last_in_channels) → (…, classes)."""
         layer, dropout = list(self.hidden)[-2:]
         return self.logits(dropout(layer(x)))
 
     def pooled(self, nodes: Tensor) -> Tensor:
-        """Nodes (B, N, C) → logits (B, classes) of their averaged features.
+        """Compute logits (B, classes) from the averaged features of nodes (B, N, C).
 
-        The last dropout comes after the average: before it, the mean over N nodes would undo it.
+        The last dropout comes after the average; before it, the mean over N nodes would undo it.
         """
         *layers, dropout = self.hidden
         for layer in layers:
@@ -144,11 +144,11 @@ class Head(nn.Module):
         return self.logits(dropout(nodes.mean(dim=1)))
 
     def macs(self, rows: int) -> int:
-        """Multiply-accumulates for ``rows`` nodes."""
+        """Count the multiply-accumulates for ``rows`` nodes."""
         dense = sum(layer.macs(rows) for layer in self.hidden if isinstance(layer, Dense))
         return dense + rows * self.logits.in_features * self.logits.out_features
 
 
 def count_parameters(model: nn.Module) -> int:
-    """The number of trainable parameters."""
+    """Count the trainable parameters."""
     return sum(parameter.numel() for parameter in model.parameters() if parameter.requires_grad)

@@ -1,4 +1,4 @@
-"""What every network here shares: the task, the geometry it asks for, and running on plain arrays."""
+"""Base class of all networks: the task, the geometry that it needs, and running on plain arrays."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ from point2node.models.weights_file import build_with
 
 Array = NDArray[np.floating] | Tensor
 Task = Literal["segmentation", "classification"]
-TURNS = threading.RLock()
-"""Held while a network is in evaluation mode for a moment: its mode is one for all threads."""
+EVALUATION_LOCK = threading.RLock()
+"""Held while a network is temporarily in evaluation mode, because all threads share the mode."""
 
 
 class Network(nn.Module, ABC):
@@ -47,22 +47,21 @@ class Network(nn.Module, ABC):
         logits = label(correlation(nodes(features, pyramid)))
 
     Between nodes and logits there can be dynamic node correlation (``correlate``), the "general feature enhancement
-    tool" of [Point2Node](https://arxiv.org/abs/1912.10775). The nodes are what the network knows of single points, in
-    front of its last layer that works on single points: one more layer reads them, correlated or not, before the logits
-    or the pooling.
+    tool" of [Point2Node](https://arxiv.org/abs/1912.10775). The nodes are the features of single points that enter the
+    last layer on single points: that layer reads them, correlated or not, before the logits or the pooling.
 
-    It never searches in space: the pyramid holds every neighbour. DGCNN, whose graphs follow its features, is the one
-    that searches among those.
+    A network never searches in space: the pyramid contains all neighbours. Only DGCNN, which builds graphs in feature
+    space, searches there.
 
     Args:
-        plan: what it asks of the geometry: levels and neighbours.
+        plan: the levels and neighbours that it needs.
         in_features: the width of the input features in addition to xyz; 0 for none.
-        head: the last layers, which give logits.
+        head: the last layers, which compute the logits.
         node_channels: C, the width of a node.
         node_level: the level of the pyramid whose points are the nodes.
 
     Shapes:
-        - xyz: (B, N, 3), where no pyramid is given
+        - xyz: (B, N, 3), if no pyramid is given
         - features: (B, N, in_features), or None
         - logits: (B, N, classes) of a segmenter, (B, classes) of a classifier; see ``forward``
     """
@@ -71,11 +70,11 @@ class Network(nn.Module, ABC):
     """"segmentation": a label for every point; "classification": one for the whole cloud. Set by the class."""
 
     correlation: DynamicNodeCorrelation | None
-    """None for a network as its own paper has it."""
+    """None for a network as published."""
 
     card: Mapping[str, Any] | None
-    """What a file says of it: the arguments of ``create_model``, and more where weights were loaded. None for a network
-    that was put together by hand."""
+    """What is saved with the weights: the arguments of ``create_model``, and more if weights were loaded. None for a
+    network built by hand."""
 
     def __init__(
         self, plan: PyramidPlan, in_features: int, head: Head, *, node_channels: int, node_level: int = 0
@@ -91,7 +90,7 @@ class Network(nn.Module, ABC):
         self.graph = (0, 0)
 
     def correlate(self, correlation: DynamicNodeCorrelation, graph: tuple[int, int]) -> None:
-        """Put a correlation of ``node_channels`` channels behind the nodes; ``graph`` is K and d of its local graph."""
+        """Add a correlation of ``node_channels`` channels after the nodes; ``graph`` is K and d of its local graph."""
         level = self.node_level
         search = Search(*graph, source=level, queries=level) if correlation.needs_neighbours else None
         self.plan = replace(self.plan, correlation=search)
@@ -102,17 +101,17 @@ class Network(nn.Module, ABC):
     def from_pretrained(
         cls, name: str | PathLike[str], *, device: torch.device | str | None = None, **hub: Unpack[HubOptions]
     ) -> Self:
-        """The network with the weights called ``name``, in evaluation mode.
+        """Load a network with its weights, in evaluation mode.
 
-        ``name`` is that of a pretrained model ("rooms"), a folder that ``save_pretrained`` or a training made, a
-        .safetensors file, or a repository of the Hugging Face Hub ("user/name"). Only safetensors are read.
+        Only weights in the safetensors format are read.
 
         Args:
-            name: which weights.
-            device: where to put it, if not on the CPU.
-            hub: how to download it; see ``HubOptions``.
+            name: a pretrained model ("rooms"), a folder written by ``save_pretrained`` or by a training, a .safetensors
+                file, or a repository of the Hugging Face Hub ("user/name").
+            device: where to put the network, if not on the CPU.
+            hub: download options; see ``HubOptions``.
         """
-        from point2node.models.catalogue import create_model  # which imports every network, and each is one of these
+        from point2node.models.catalogue import create_model  # imports every network, which are subclasses of this
 
         path, tensors, note = read_pretrained(name, **hub)
         card = card_of_note(path, note)
@@ -132,12 +131,12 @@ class Network(nn.Module, ABC):
         return network.to(device)
 
     def save_pretrained(self, folder: str | PathLike[str], *, trained_on: Mapping[str, Any] | None = None) -> Path:
-        """Write the weights into a folder that ``from_pretrained`` reads; returns it.
+        """Write the weights to a folder that ``from_pretrained`` can read, and return the folder.
 
         Args:
-            folder: made if it is not there.
-            trained_on: what labelling scans asks for, such as the names of the classes: ``RoomBlocks.card``. Weights
-                that were loaded have it already.
+            folder: created if it does not exist.
+            trained_on: what is needed to label scans, such as the names of the classes: ``RoomBlocks.card``. Weights
+                that were loaded already have it.
         """
         path = Path(folder)
         save_pretrained(path, self.state_dict(), self._note(trained_on), task=self.task, name=path.name)
@@ -146,11 +145,11 @@ class Network(nn.Module, ABC):
     def push_to_hub(
         self, repository: str, *, trained_on: Mapping[str, Any] | None = None, **options: Unpack[UploadOptions]
     ) -> str:
-        """Upload what ``save_pretrained`` writes to the Hugging Face Hub; returns the address of the commit.
+        """Upload what ``save_pretrained`` writes to the Hugging Face Hub, and return the URL of the commit.
 
         Args:
-            repository: "user/name"; made if it is not there.
-            trained_on: as ``save_pretrained`` takes it.
+            repository: "user/name"; created if it does not exist.
+            trained_on: as for ``save_pretrained``.
             options: see ``UploadOptions``.
         """
         with TemporaryDirectory(prefix="point2node-") as folder:
@@ -159,11 +158,9 @@ class Network(nn.Module, ABC):
             return upload(Path(folder), repository, options)
 
     def _note(self, trained_on: Mapping[str, Any] | None) -> dict[str, Any]:
-        """What is written beside the weights; refused where it would not fit them."""
+        """Return the note to save with the weights; raise InputError if it does not fit them."""
         if self.card is None:
-            raise InputError(
-                "network", expected="one that create_model made", found="one that was put together by hand"
-            )
+            raise InputError("network", expected="one that create_model made", found="one built by hand")
         note = dict(self.card)
         if trained_on is not None:
             note = {key: note[key] for key in note if key not in ("num_classes", "in_features")} | dict(trained_on)
@@ -176,14 +173,14 @@ class Network(nn.Module, ABC):
         return note
 
     def forward(self, given: Tensor | None, other: Tensor | Pyramid | None = None, /) -> Tensor:
-        """``model(xyz, features)`` or ``model(features, pyramid)`` → logits.
+        """Compute logits: ``model(xyz, features)`` or ``model(features, pyramid)``.
 
-        With coordinates (B, N, 3) it builds the pyramid itself, after bringing them into its frame as ``run`` does.
-        With a pyramid it takes that as it is: a training builds them ahead, in other processes. Features are
-        (B, N, in_features), or None where the network takes none. A single cloud counts as B = 1.
+        Given coordinates (B, N, 3), it moves them into its frame and builds the pyramid, as ``run`` does. A given
+        pyramid is used as it is; training builds pyramids ahead, in other processes. Features are (B, N, in_features),
+        or None if the network takes none. A single cloud counts as B = 1.
 
-        A segmenter gives (B, N, classes). A classifier gives (B, classes) in evaluation; in training it may also give
-        (B, nodes, classes), each node to be compared with the cloud's label.
+        A segmenter returns (B, N, classes). A classifier returns (B, classes) in evaluation; in training it may also
+        return (B, nodes, classes), and each node is then compared with the cloud's label.
         """
         if isinstance(other, Pyramid):
             features, pyramid = given, other
@@ -195,7 +192,7 @@ class Network(nn.Module, ABC):
         return self._logits(features, pyramid)
 
     def _logits(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """``forward`` on input that has been checked."""
+        """Compute the logits of input that has been checked."""
         nodes = self._nodes(features, pyramid)  # V⁽⁰⁾
         if self.correlation is not None:
             nodes = self.correlation(nodes, pyramid.correlation)  # V⁽³⁾
@@ -203,42 +200,42 @@ class Network(nn.Module, ABC):
 
     @abstractmethod
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """The nodes (B, nodes, C) of input that has been checked."""
+        """Compute the nodes (B, nodes, C) of input that has been checked."""
 
     @abstractmethod
     def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
         """Nodes (B, nodes, C) → logits."""
 
     def macs(self, points: int) -> int:
-        """Multiply-accumulates of one forward pass on a cloud of ``points`` points, from the papers' formulas."""
+        """Count the multiply-accumulates for one cloud of ``points`` points, by the papers' formulas."""
         nodes = self.plan.sizes(points)[self.node_level]
         correlation = 0 if self.correlation is None else self.correlation.macs(nodes, self.graph[0])
         return self._body_macs(points) + correlation + self.head.macs(self._head_rows(nodes))
 
     @abstractmethod
     def _body_macs(self, points: int) -> int:
-        """``macs`` without the correlation and the head."""
+        """Count the multiply-accumulates like ``macs``, without the correlation and the head."""
 
     def _head_rows(self, nodes: int) -> int:
-        """How many vectors the head reads of a cloud with this many nodes."""
+        """Return how many vectors the head reads for a cloud with this many nodes."""
         return nodes
 
     def penalty(self) -> Tensor | None:
-        """What the last forward pass in training adds to the loss beside the logits' own, weighted; None for nothing.
+        """Return the weighted penalty that the last forward pass in training adds to the loss, or None.
 
-        It belongs to that pass and can be had once: ask after the forward pass and before the next.
+        It can be read once: after that forward pass and before the next one.
         """
         return None
 
     def run(self, xyz: Array, features: Array | None = None) -> Array:
-        """Logits of plain arrays, in evaluation mode and without gradients.
+        """Compute the logits of plain arrays, in evaluation mode and without gradients.
 
-        A segmenter turns (N, 3) into (N, classes) and (B, N, 3) into (B, N, classes); a classifier into (classes,)
-        and (B, classes).
+        For (N, 3) or (B, N, 3), a segmenter returns (N, classes) or (B, N, classes), a classifier (classes,) or
+        (B, classes).
 
-        Coordinates may be anything finite, map coordinates in float64 included: they are brought into the frame
-        that the network was made for. Features are what it was trained on (rgb / 255 − 0.5, say). Arrays give
-        arrays, tensors give tensors. Threads take turns.
+        Coordinates may be any finite numbers, including map coordinates in float64: they are moved into the frame that
+        the network was trained in. Features are those it was trained on (for example rgb / 255 − 0.5). Arrays return
+        arrays, tensors return tensors. Only one thread runs at a time.
         """
         with self._evaluating():
             given, pyramid = self._prepare(xyz, features)
@@ -247,22 +244,22 @@ class Network(nn.Module, ABC):
         return logits if isinstance(xyz, Tensor) else logits.cpu().numpy()
 
     def explain(self, xyz: Array, features: Array | None = None, *, nodes: Sequence[int] | Array) -> Explanation:
-        """Why: the correlations and gates of chosen nodes. Takes what ``run`` takes; a single cloud counts as B = 1.
+        """Explain the labels of chosen nodes by their correlations and gates; input as for ``run``, one cloud is B = 1.
 
-        The numbers are those of the network's own stages; the N×N matrix is never held. A segmenter's node i is
-        point i; for a classifier ``explanation.node_points`` says which point a node stands on.
+        The values are those of the network's stages; the N×N matrix is never stored. A segmenter's node i is point i;
+        for a classifier, ``explanation.node_points`` gives the point of each node.
         """
         with self._evaluating():
             return self.explain_pyramid(*self._prepare(xyz, features), nodes)
 
     def explain_pyramid(self, features: Tensor | None, pyramid: Pyramid, nodes: Sequence[int] | Array) -> Explanation:
-        """``explain`` for what ``forward`` takes; the network has to be in evaluation mode."""
+        """Explain nodes like ``explain``, for features and a pyramid; the network must be in evaluation mode."""
         if self.correlation is None:
             raise InputError(
                 "network",
-                expected="one with correlations, which are what is explained",
+                expected="one with correlations to explain",
                 found=f"a {type(self).__name__} without",
-                remedy="create_model(..., variant='point2node') puts them behind its nodes.",
+                remedy="create_model(..., variant='point2node') adds them after its nodes.",
             )
         self._check(features, pyramid)
         V = self._nodes(features, pyramid)
@@ -303,7 +300,7 @@ class Network(nn.Module, ABC):
                 "features",
                 expected=f"shape {(*xyz.shape[:2], width)}" if width else "none: this network takes xyz only",
                 found=found,
-                remedy=f"create_model(..., in_features={_width(features)}) makes a network for such input.",
+                remedy=f"create_model(..., in_features={_width(features)}) builds a network for such input.",
             )
         if not torch.isfinite(features).all():
             bad = int((~torch.isfinite(features)).sum())
@@ -311,13 +308,13 @@ class Network(nn.Module, ABC):
 
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
-        with TURNS, torch.no_grad():
+        with EVALUATION_LOCK, torch.no_grad():
             training = [module for module in self.modules() if module.training]
             self.eval()
             try:
                 yield
             finally:
-                for module in training:  # each by itself: some may have been frozen
+                for module in training:  # one by one: some may have been frozen
                     module.training = True
 
 
@@ -334,7 +331,7 @@ def _check_chosen(nodes: Sequence[int] | Array, V: Tensor) -> Tensor:
 
 
 def _tensor(values: Array) -> Tensor:
-    """A tensor, of arrays in any memory order, byte order and state of protection."""
+    """Convert to a tensor from any memory order or byte order, and from read-only arrays."""
     if isinstance(values, Tensor):
         return values
     array = np.asarray(values)

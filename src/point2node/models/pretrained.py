@@ -1,4 +1,4 @@
-"""Pretrained networks by name: which file is meant, what its note says of the network, and saving one's own."""
+"""Pretrained networks by name: finding the file, reading which network it needs, and saving your own."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from point2node.core.errors import InputError
 from point2node.core.words import WIDTHS
 from point2node.core.writing import reason, replacing
 from point2node.models.point2node.design import DEFAULT, Design
-from point2node.models.weights_file import note_refused, read_tensors, write_tensors
+from point2node.models.weights_file import note_error, read_tensors, write_tensors
 
 SUFFIX = ".safetensors"
 MODEL, CONFIG, README = "model.safetensors", "config.json", "README.md"
-"""What a saved folder holds; the first two are the names that the Hugging Face Hub knows."""
+"""The files of a saved folder; the first two names are those of the Hugging Face Hub."""
 BEST = "best.safetensors"
-"""The weights that count in the folder of a training."""
+"""The weights to load from the folder of a training."""
 ABOUT = """---
 library_name: point2node
 tags: [point-cloud, {task}]
@@ -42,9 +42,9 @@ model = point2node.Network.from_pretrained("{name}")
 
 
 class NetworkCard(BaseModel):
-    """The arguments of ``create_model``, as the note of a weights file tells them.
+    """The arguments of ``create_model``, as the note of a weights file contains them.
 
-    Notes of trained weights list classes and features instead of their numbers, and say more that is not for networks.
+    Notes of trained weights list classes and features instead of their counts, and contain more than a network needs.
     """
 
     model_config = ConfigDict(extra="ignore", frozen=True)
@@ -60,7 +60,7 @@ class NetworkCard(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _counted(cls, note: Any) -> Any:
+    def _count_classes_and_features(cls, note: Any) -> Any:
         if not isinstance(note, dict):
             return note
         counted: dict[str, Any] = {}
@@ -77,12 +77,12 @@ class NetworkCard(BaseModel):
 
     @property
     def note(self) -> dict[str, Any]:
-        """The card as it stands in a file."""
+        """Return the card as it is written to a file."""
         return self.model_dump(mode="json", exclude={"design"}) | asdict(self.design)
 
 
-def shipped_weights() -> tuple[str, ...]:
-    """The names of the weights that come with the package."""
+def pretrained_names() -> tuple[str, ...]:
+    """Return the names of the pretrained models that come with the package."""
     folder = resources.files("point2node") / "weights"
     if not folder.is_dir():
         return ()
@@ -90,8 +90,8 @@ def shipped_weights() -> tuple[str, ...]:
 
 
 @contextmanager
-def shipped_file(name: str) -> Iterator[Path]:
-    """The file of weights that come with the package, once it is sure that they are those of their card."""
+def pretrained_file(name: str) -> Iterator[Path]:
+    """Open a pretrained model of the package after checking its checksum against its card."""
     folder = resources.files("point2node") / "weights"
     weights = folder / f"{name}{SUFFIX}"
     card = parse_json((folder / f"{name}.json").read_text(encoding="utf-8"))
@@ -108,22 +108,21 @@ def shipped_file(name: str) -> Iterator[Path]:
 
 
 def fetch(name: str | PathLike[str], **hub: Unpack[HubOptions]) -> str:
-    """The name as it is, or the folder that it was downloaded to where it names a repository: "user/name".
+    """Return the name as it is or, if it is that of a repository ("user/name"), the folder it was downloaded to.
 
-    What is there goes first: a folder or a file of that name is never looked for elsewhere. A ``Path`` is a place on
-    this machine.
+    Existing folders and files come first: nothing is downloaded for their names, nor for a ``Path``.
     """
     text = fspath(name)
-    if not isinstance(name, str) or text in shipped_weights() or Path(text).exists() or not REPOSITORY.fullmatch(text):
+    if not isinstance(name, str) or text in pretrained_names() or Path(text).exists() or not REPOSITORY.fullmatch(text):
         return text
     return str(download(text, (MODEL, CONFIG), **hub))
 
 
 def read_pretrained(name: str | PathLike[str], **hub: Unpack[HubOptions]) -> tuple[Path, Mapping[str, Tensor], Any]:
-    """The file that ``name`` means, its tensors and its note.
+    """Return the file that ``name`` refers to, its tensors and its note.
 
-    ``name`` is that of a pretrained model, a folder that ``save_pretrained`` or a training made, a .safetensors file,
-    or a repository of the Hugging Face Hub.
+    ``name`` is a pretrained model, a folder written by ``save_pretrained`` or by a training, a .safetensors file, or a
+    repository of the Hugging Face Hub.
     """
     place = fetch(name, **hub)
     path = Path(place)
@@ -132,12 +131,12 @@ def read_pretrained(name: str | PathLike[str], **hub: Unpack[HubOptions]) -> tup
         return saved, *read_tensors(saved)
     if path.is_file():
         return path, *read_tensors(path)
-    if place in shipped_weights():  # after the folders: one of them may be called so, and hold scans
-        with shipped_file(place) as file:
+    if place in pretrained_names():  # after the folders: one with scans may have this name
+        with pretrained_file(place) as file:
             return file, *read_tensors(file)
     if path.is_dir():
         raise InputError(path, expected=f"a folder with {MODEL}, or {BEST} of a training", found="neither")
-    known = ", ".join(shipped_weights())
+    known = ", ".join(pretrained_names())
     expected = f"a pretrained model ({known}), a folder, a {SUFFIX} file or a repository 'user/name'"
     raise InputError(place, expected=expected, found="nothing there", remedy=REMEDY)
 
@@ -145,7 +144,7 @@ def read_pretrained(name: str | PathLike[str], **hub: Unpack[HubOptions]) -> tup
 def save_pretrained(
     path: Path, tensors: Mapping[str, Tensor], note: Mapping[str, Any], *, task: str, name: str
 ) -> None:
-    """Write a folder that can be loaded and uploaded as it is; a README that is there stays."""
+    """Write a folder that can be loaded or uploaded; an existing README is kept."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -160,20 +159,20 @@ def save_pretrained(
 
 
 def card_of_note(path: Path, note: Any) -> NetworkCard:
-    """Which network a note asks for; refused where that cannot be told."""
+    """Parse the note of a weights file; raise InputError if it is not valid."""
     try:
         return NetworkCard.model_validate(note)
     except ValidationError as error:
-        raise note_refused(path, error) from error
+        raise note_error(path, error) from error
 
 
 REPOSITORY = re.compile(r"\w[\w.-]*/\w[\w.-]*", re.ASCII)
-"""What the name of a repository looks like: "user/name"."""
+"""The form of a repository name: "user/name"."""
 REMEDY = "For the Hugging Face Hub, run: pip install 'point2node[hub]'"
 
 
 class HubOptions(TypedDict, total=False):
-    """How a repository is downloaded; the names and defaults are those of ``huggingface_hub``."""
+    """Options for downloading a repository; names and defaults are those of ``huggingface_hub``."""
 
     revision: str
     """A branch, a tag or a commit."""
@@ -184,7 +183,7 @@ class HubOptions(TypedDict, total=False):
 
 
 class UploadOptions(TypedDict, total=False):
-    """How a folder is uploaded; the names and defaults are those of ``huggingface_hub``."""
+    """Options for uploading a folder; names and defaults are those of ``huggingface_hub``."""
 
     commit_message: str
     private: bool
@@ -194,14 +193,14 @@ class UploadOptions(TypedDict, total=False):
 
 
 def download(repository: str, files: tuple[str, ...], **options: Any) -> Path:
-    """The folder that holds these files of a repository; nothing else of it is fetched."""
+    """Download only these files of a repository, and return the folder that contains them."""
     library = _library(repository)
     with _failures_reported(repository, "a repository that can be downloaded"):
         return Path(library.snapshot_download(repository, allow_patterns=list(files), **options))
 
 
 def upload(folder: Path, repository: str, options: UploadOptions) -> str:
-    """Upload all files of a folder, into a new repository if there is none; returns the address of the commit."""
+    """Upload all files of a folder, to a new repository if it does not exist, and return the URL of the commit."""
     library = _library(repository)
     with _failures_reported(repository, "a repository that can be written"):
         api = library.HfApi(token=options.get("token"))
@@ -228,7 +227,7 @@ def _library(repository: str) -> Any:
 
 @contextmanager
 def _failures_reported(repository: str, expected: str) -> Iterator[None]:
-    """A missing repository, no network, no rights: all are one line, for the library has many exceptions for them."""
+    """Turn the library's many exceptions, for a missing repository, network or permission, into an InputError."""
     try:
         yield
     except Exception as error:

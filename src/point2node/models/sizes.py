@@ -1,4 +1,4 @@
-"""The numbers of Point2Node's networks: PointCNN's two tables, written for any width."""
+"""The sizes of Point2Node's networks: PointCNN's two tables, for any width."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from point2node.models.point2node.feature_extraction import DecoderLayer, Encode
 
 @dataclass(frozen=True)
 class Size:
-    """Every number of one network; ``points`` is the cloud size it was made for.
+    """All sizes of one network; ``points`` is the cloud size it was designed for.
 
-    The peers take the task, points, classes and features from it; their layers are those of their own papers.
+    The reference models use only the task, points, classes and features; their layers are those of their own papers.
     """
 
     task: Task
@@ -30,7 +30,7 @@ class Size:
     width: int = 1  # x, of which every number of channels is a multiple
 
     def with_width(self, width: int) -> Size:
-        """The same network for another width x."""
+        """Return the same network with another width x."""
 
         def scale(channels: int) -> int:
             return channels // self.width * width
@@ -44,7 +44,7 @@ class Size:
 
 
 def segmentation_size(width: int, *, num_classes: int, in_features: int) -> Size:
-    """PointCNN's S3DIS network (its width is 8), with 2048 points."""
+    """Return the size of PointCNN's S3DIS network (its width is 8), with 2048 points."""
     x = width
     return Size(
         task="segmentation",
@@ -71,14 +71,14 @@ def segmentation_size(width: int, *, num_classes: int, in_features: int) -> Size
 
 
 def wide_size(width: int, *, num_classes: int, in_features: int) -> Size:
-    """The segmentation network for 4096 points: levels twice as large, for blocks of 3 to 4 metres."""
+    """Return the size of a segmentation network for 4096 points: levels twice as large, for blocks of 3 to 4 metres."""
     size = segmentation_size(width, num_classes=num_classes, in_features=in_features)
     encoder = tuple(replace(layer, points=layer.points and 2 * layer.points) for layer in size.encoder)
     return replace(size, points=2 * size.points, encoder=encoder)
 
 
 def classification_size(width: int, *, num_classes: int, in_features: int) -> Size:
-    """PointCNN's ModelNet40 network (its width is 3), with 1024 points."""
+    """Return the size of PointCNN's ModelNet40 network (its width is 3), with 1024 points."""
     x = width
     return Size(
         task="classification",
@@ -100,7 +100,7 @@ def classification_size(width: int, *, num_classes: int, in_features: int) -> Si
 
 
 def tiny_size(width: int, *, num_classes: int, in_features: int) -> Size:
-    """The segmentation network for 512 points: smaller levels and neighbourhoods, for tests and first steps."""
+    """Return the size of a small segmentation network for 512 points, for tests and first steps."""
     x = width
     return replace(
         segmentation_size(x, num_classes=num_classes, in_features=in_features),

@@ -1,4 +1,4 @@
-"""Tensors with one note in a .safetensors file, which cannot hold code, and putting them into a network."""
+"""Reading and writing tensors with a note in .safetensors files, which cannot contain code, and loading them."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from point2node.core.errors import InputError
 from point2node.core.writing import replacing
 
 KEY = "point2node"
-"""Under which the note stands in the file."""
+"""The metadata key of the note."""
 
 M = TypeVar("M", bound=nn.Module)
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str) -> None:
-    """Write tensors with one note; on the disk before it takes the place of the file that was there."""
+    """Write tensors with a note; an existing file is only replaced once the new one is on disk."""
     plain = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     content = safetensors.torch.save(plain, metadata={KEY: note})
     with replacing(path) as stream:
@@ -34,13 +34,13 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], note: str) -> None:
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], Any]:
-    """The tensors of a file and its note. Only safetensors are read: a format that cannot hold code."""
+    """Read the tensors and the note of a file; only safetensors are read, a format that cannot contain code."""
     if not path.is_file():
         raise InputError(path, expected="a .safetensors file", found="a folder" if path.is_dir() else "nothing")
     try:
         with safe_open(path, framework="pt") as file:
             note = (file.metadata() or {}).get(KEY)
-            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  it is no mapping
+            tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  not a mapping
     except (SafetensorError, OSError, ValueError) as error:
         found = "something else: " + " ".join(str(error).split())
         raise InputError(
@@ -53,8 +53,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], Any]:
 
 
 def build_with(path: Path, build: Callable[[], M], tensors: Mapping[str, Tensor]) -> M:
-    """What ``build`` makes, with these tensors, in evaluation mode."""
-    with torch.device("meta"):  # a note may ask for a network of any size: nothing is allocated before it fits
+    """Build a network with ``build`` and load these tensors; it is in evaluation mode."""
+    with torch.device("meta"):  # a note may ask for any size, so nothing is allocated before the shapes are checked
         check_tensors(path, build().state_dict(), tensors)
     network = build()
     load_tensors(path, network, tensors)
@@ -62,13 +62,13 @@ def build_with(path: Path, build: Callable[[], M], tensors: Mapping[str, Tensor]
 
 
 def load_tensors(path: Path, network: nn.Module, tensors: Mapping[str, Tensor]) -> None:
-    """Put tensors into a network; they must be its own."""
+    """Load tensors into a network; raise InputError unless they are exactly its own."""
     check_tensors(path, network.state_dict(), tensors)
     network.load_state_dict(dict(tensors))
 
 
 def check_tensors(path: Path, expected: Mapping[str, Tensor], tensors: Mapping[str, Tensor]) -> None:
-    """Refuse tensors that are not the expected ones, name by name and shape by shape."""
+    """Raise InputError unless the tensors have exactly the expected names and shapes."""
     for name, tensor in expected.items():
         if name not in tensors:
             raise InputError(path, expected=f"weights of this network, with {name!r}", found="none of that name")
@@ -80,7 +80,7 @@ def check_tensors(path: Path, expected: Mapping[str, Tensor], tensors: Mapping[s
         raise InputError(path, expected="weights of this network only", found=f"{foreign[0]!r} as well")
 
 
-def note_refused(path: Path, error: ValidationError) -> InputError:
-    """The error for a note that is not what it should be."""
+def note_error(path: Path, error: ValidationError) -> InputError:
+    """Return the error for an invalid note."""
     place, message = first_fault(error)
     return InputError(path, expected=f"a valid {place!r} in its note", found=message)

@@ -25,7 +25,7 @@ from point2node.geometry.frames import Frame
 from point2node.models.catalogue import SIZES, create_model
 from point2node.models.network import Network
 from point2node.models.point2node.design import DEFAULT, ChiStart, CorrelationStart, DecoderSource, Design, Loss
-from point2node.models.weights_file import build_with, note_refused, read_tensors, write_tensors
+from point2node.models.weights_file import build_with, note_error, read_tensors, write_tensors
 from point2node.weights.settings import Rule, Settings
 
 FORMAT = 1
@@ -140,7 +140,7 @@ def read_weights(path: Path) -> tuple[Network, WeightsCard]:
     try:
         card = WeightsCard.model_validate(note)
     except ValidationError as error:
-        raise note_refused(path, error) from error
+        raise note_error(path, error) from error
     return build_with(path, card.build, tensors), card
 
 

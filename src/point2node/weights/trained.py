@@ -9,7 +9,7 @@ from pathlib import Path
 
 from point2node.core.errors import InputError
 from point2node.models.network import Network
-from point2node.models.pretrained import MODEL, SUFFIX, shipped_file, shipped_weights
+from point2node.models.pretrained import MODEL, SUFFIX, pretrained_file, pretrained_names
 from point2node.weights.cards import WeightsCard, read_model_card, read_weights
 from point2node.weights.run_folder import RunCard, RunFolder
 from point2node.weights.settings import Settings
@@ -46,7 +46,7 @@ class Trained:
 def load_trained(name: str | PathLike[str], weights: str = "best") -> Trained:
     """Load the trained network called ``name``; for a run, ``weights`` is best, last or calibrated."""
     name, path = fspath(name), Path(name)
-    is_saved, is_shipped = (path / MODEL).is_file(), name in shipped_weights()
+    is_saved, is_shipped = (path / MODEL).is_file(), name in pretrained_names()
     if path.is_dir() and (RunFolder(path).exists or not (is_saved or is_shipped)):  # a folder of scans may be "rooms"
         run = RunFolder(path)
         run_card, settings = run.read_card(), run.read_settings()
@@ -66,10 +66,10 @@ def load_trained(name: str | PathLike[str], weights: str = "best") -> Trained:
         return Trained(path.stem, network, card, path.stem)
     if is_shipped:
         model_card = read_model_card(resources.files("point2node") / "weights" / f"{name}.json")
-        with shipped_file(name) as file:
+        with pretrained_file(name) as file:
             network, card = read_weights(file)
         return Trained(name, network, card, "shipped", settings=model_card.settings, weak=model_card.weak)
-    known = ", ".join(shipped_weights()) or "none yet"
+    known = ", ".join(pretrained_names()) or "none yet"
     raise InputError(
         name, expected=f"a run folder, a {SUFFIX} file or a pretrained model ({known})", found="nothing there"
     )

@@ -7,7 +7,7 @@ from point2node.models.catalogue import create_model
 from point2node.models.layers import gather_nodes
 from point2node.models.reference import dgcnn
 from point2node.models.reference.dgcnn import EdgeConv, feature_neighbours
-from tests.small_networks import random_input, small_peer
+from tests.small_networks import random_input, small_reference_model
 
 
 def as_printed(layer, nodes, neighbours):
@@ -42,14 +42,14 @@ def test_every_edge_conv_but_the_first_searches_among_features(task, graphs, mon
 
     search = dgcnn.feature_neighbours
     monkeypatch.setattr(dgcnn, "feature_neighbours", record)
-    model = small_peer("dgcnn", task)
+    model = small_reference_model("dgcnn", task)
     model(*random_input(model))
     assert searched == [64, 64, 128][:graphs]
     assert model.plan.encoder == (Search(20, 1, 0, 0),)
 
 
 def test_a_cloud_smaller_than_k_is_labelled_too():
-    model = small_peer("dgcnn", "classification")
+    model = small_reference_model("dgcnn", "classification")
     assert model.run(torch.rand(7, 3)).shape == (5,)
 
 

@@ -2,23 +2,23 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from point2node.models.catalogue import ONE_TASK, PEERS
+from point2node.models.catalogue import ONE_TASK, REFERENCE_MODELS
 from point2node.models.layers import count_parameters
 from point2node.models.reference.network import Mlp, NormalisedDense, join_features, spread_maximum
-from tests.small_networks import random_input, small_peer
+from tests.small_networks import random_input, small_reference_model
 
 
-@pytest.mark.parametrize("name", PEERS)
+@pytest.mark.parametrize("name", REFERENCE_MODELS)
 def test_a_segmenter_runs_the_last_layers_of_its_head_on_every_node(name):
-    model = small_peer(name, "segmentation")
+    model = small_reference_model(name, "segmentation")
     nodes = model._nodes(*random_input(model, points=256))
     assert nodes.shape[-1] == model.node_channels == model.head.last_in_channels
     assert model.macs(256) - model._body_macs(256) == model.head.macs(256)
 
 
-@pytest.mark.parametrize("name", [name for name in PEERS if name not in ONE_TASK])
+@pytest.mark.parametrize("name", [name for name in REFERENCE_MODELS if name not in ONE_TASK])
 def test_a_classifier_labels_a_cloud_from_one_summary_of_its_nodes(name):
-    model = small_peer(name, "classification")
+    model = small_reference_model(name, "classification")
     features, pyramid = random_input(model, points=128)
     summary = model._summary(model._nodes(features, pyramid), pyramid)
     assert summary.ndim == 2

@@ -3,7 +3,7 @@ import torch
 
 from point2node.models.catalogue import create_model
 from point2node.models.reference.pointnet import AlignmentNetwork, distance_from_orthogonal
-from tests.small_networks import random_input, small_peer
+from tests.small_networks import random_input, small_reference_model
 
 
 def test_alignment_begins_with_the_identity():
@@ -19,7 +19,7 @@ def test_a_rotation_is_orthogonal_and_a_scaling_is_not():
 
 @pytest.mark.parametrize("task", ["segmentation", "classification"])
 def test_the_penalty_of_a_training_pass_can_be_had_once_and_teaches_the_feature_alignment(task):
-    model = small_peer("pointnet", task).train()
+    model = small_reference_model("pointnet", task).train()
     features, pyramid = random_input(model)
     model(features, pyramid)
     penalty = model.penalty()
@@ -36,7 +36,7 @@ def test_a_fresh_network_pays_no_penalty():
 
 
 def test_only_the_points_of_the_maximum_decide_the_class():
-    model = small_peer("pointnet", "classification")
+    model = small_reference_model("pointnet", "classification")
     xyz = torch.rand(1, 60, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
     twice = torch.cat([xyz, xyz], dim=1)
     torch.testing.assert_close(model.run(twice), model.run(xyz), rtol=1e-6, atol=1e-8)  # the frame is float32

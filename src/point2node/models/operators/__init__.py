@@ -1,1 +1,1 @@
-"""Fused steps that every network here may use; one switch chooses between kernels and plain torch."""
+"""Fused operators for all networks; one switch chooses between kernels and plain torch."""

@@ -1,10 +1,10 @@
 """The χ product and its gradients as fused loops: nothing of size P × K × C is ever stored.
 
-Points of all clouds are counted through, q = b·P + p, and so are the nodes: cloud b begins at row b·M. Where
-``neighbours`` has no rows, nodes are edges: neighbour j of point q is row q·K + j, which no other point reads.
+Points are numbered across clouds, q = b·P + p, and so are nodes: cloud b starts at row b·M. If ``neighbours`` has no
+rows, the nodes are edges: neighbour j of point q is row q·K + j, which no other point reads.
 
-The weights come as (m, K, C), so that channels lie side by side. W is the width of a tile, at most ``TILE`` channels
-from c0 on, which is gone through in strips of 16 or 8. What lies beyond W in a tile takes part and is never stored.
+The weights are given as (m, K, C), so that channels are contiguous. W is the width of a tile: at most ``TILE`` channels
+from c0 on, processed in strips of 16 or 8. Values beyond W in a tile are computed but never stored.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def _load_weights(depthwise: Array, c0: int, W: int, D: Array) -> None:
 
 @njit(fastmath=SUMS)
 def _interleave(sums: Array, W: int, multiples: Slots, row: Array) -> None:
-    """row[c·m + i] = sums[i, c], for m known at compile time: LLVM then shuffles vectors."""
+    """row[c·m + i] = sums[i, c], with m known at compile time, so that LLVM can shuffle vectors."""
     for c in range(W):
         for i in range(len(multiples)):
             row[c * len(multiples) + i] = sums[i, c]
@@ -49,7 +49,7 @@ def _interleave(sums: Array, W: int, multiples: Slots, row: Array) -> None:
 
 @njit(fastmath=SUMS)
 def _separate(row: Array, W: int, multiples: Slots, G: Array) -> None:
-    """G[i, c] = row[c·m + i], for m known at compile time."""
+    """G[i, c] = row[c·m + i], with m known at compile time."""
     for c in range(W):
         for i in range(len(multiples)):
             G[i, c] = row[c * len(multiples) + i]
@@ -104,7 +104,7 @@ def _load_features(nodes: Array, neighbours: Array, q: int, first_row: int, c0: 
 
 @njit(fastmath=SUMS)
 def _sum_strip(X: Array, q: int, F: Array, D: Array, c: int, slots: Slots, lanes: Slots, sums: Array) -> None:
-    """sums[i, c] = Σ_k T[k, c] D[i, k, c] with T = X[q] · F, for the channels from c on that have a lane."""
+    """sums[i, c] = Σ_k T[k, c] D[i, k, c] with T = X[q] · F, for one channel per lane from c on."""
     K, m = len(slots), D.shape[0]
     for i in range(m):
         store(zeros(F, lanes), sums, i * TILE + c)
@@ -220,9 +220,9 @@ def feature_gradient(
 ) -> None:
     """d_nodes[neighbours[q, j]] += (X[q]ᵀ · H)[j] and d_depthwise[b, i, k, c] = Σ_p T[k, c] grad[q, c·m + i].
 
-    H is the gradient of T. With neighbours d_nodes holds zeros on entry. A work item is one cloud and one tile of
-    channels: it alone writes there, in the order of the points, so that the result does not depend on the number of
-    threads.
+    H is the gradient of T. If there are neighbours, d_nodes must be zero on entry. A work item is one tile of channels
+    of one cloud; no other item writes there, and points are added in order, so the result does not depend on the number
+    of threads.
     """
     C, K, m = nodes.shape[1], len(slots), depthwise.shape[0]
     P, M = X.shape[0] // B, nodes.shape[0] // B
@@ -263,7 +263,7 @@ def feature_gradient(
 def _matrix_strip(
     G: Array, F: Array, D: Array, W: int, k: int, lanes: Slots, H: Array, S: Array, s: int, add: bool
 ) -> None:
-    """S[j, k] = Σ_c F[j, c] H[c, k] with H[c, k] = Σ_i G[i, c] D[i, c, k], for the k that have a lane; or S += that."""
+    """S[j, k] = Σ_c F[j, c] H[c, k] with H[c, k] = Σ_i G[i, c] D[i, c, k], one k per lane; S += this with ``add``."""
     m, _, width = D.shape
     for c in range(W):
         h = zeros(H, lanes)
@@ -277,7 +277,7 @@ def _matrix_strip(
 def matrix_gradient(grad: Array, nodes: Array, neighbours: Array, depthwise: Array, B: int, d_X: Array) -> None:
     """d_X[q, k, j] = Σ_c H[k, c] F[j, c], with H the gradient of T. Parallel over the points.
 
-    H and d_X are made transposed, so that the vectors of both lie along k.
+    H and d_X are computed transposed, so that the vectors of both run along k.
     """
     (Q, K, _), C, m = d_X.shape, nodes.shape[1], depthwise.shape[0]
     P, M = Q // B, nodes.shape[0] // B

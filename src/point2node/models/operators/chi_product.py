@@ -1,4 +1,4 @@
-"""The χ product: weigh and permute K neighbours by a K × K matrix, then sum them with depthwise weights."""
+"""The χ product: weights and permutes K neighbours by a K × K matrix, then sums them with depthwise weights."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from point2node.models.operators import chi_kernels
 
 
 def chi_product(X: Tensor, nodes: Tensor, neighbours: Tensor, depthwise: Tensor) -> Tensor:
-    """Steps 5 and 6 of χ-conv up to the pointwise map, on features gathered from nodes.
+    """Compute steps 5 and 6 of χ-conv up to the pointwise map, on features gathered from nodes.
 
     T[b, p, k, c] = Σ_j X[b, p, k, j] · nodes[b, neighbours[b, p, j], c]
     result[b, p, c·m + i] = Σ_k T[b, p, k, c] · depthwise[k, c, i]
@@ -27,7 +27,7 @@ def chi_product(X: Tensor, nodes: Tensor, neighbours: Tensor, depthwise: Tensor)
 
 
 def chi_product_edges(X: Tensor, edges: Tensor, depthwise: Tensor) -> Tensor:
-    """The same on features given for each edge: T[b, p, k, c] = Σ_j X[b, p, k, j] · edges[b, p, j, c].
+    """Compute the χ product of features given for each edge: T[b, p, k, c] = Σ_j X[b, p, k, j] · edges[b, p, j, c].
 
     Shapes: X (B, P, K, K), edges (B, P, K, C), depthwise (K, C, m) → (B, P, C·m).
     """
@@ -35,14 +35,14 @@ def chi_product_edges(X: Tensor, edges: Tensor, depthwise: Tensor) -> Tensor:
         B, P, K, C = edges.shape
         check_shape("X", X, (B, P, K, K))
         check_shape("depthwise", depthwise, (K, C, depthwise.shape[-1]))
-        own = torch.empty(B, 0, K, dtype=torch.long)  # each edge is a node that one point reads, in the points' order
+        own = torch.empty(B, 0, K, dtype=torch.long)  # each edge is a node read by one point, in order
         result: Tensor = _FusedChiProduct.apply(X, edges.reshape(B, P * K, C), own, depthwise)  # type: ignore[no-untyped-call]
         return result
     return _multiply_and_sum(X, edges, depthwise)
 
 
 def _multiply_and_sum(X: Tensor, F: Tensor, depthwise: Tensor) -> Tensor:
-    """The equations in torch, for features F (B, P, K, C)."""
+    """Compute the equations in torch, for features F (B, P, K, C)."""
     T = X @ F
     return torch.einsum("bpkc,kci->bpci", T, depthwise).flatten(-2)
 
@@ -58,7 +58,7 @@ def _fused(X: Tensor, nodes: Tensor, neighbours: Tensor, depthwise: Tensor) -> T
 
 
 class _FusedChiProduct(torch.autograd.Function):
-    """One pass over the points forward and two backward; nothing of size P × K × C is stored."""
+    """The χ product in one pass over the points forward and two backward; nothing of size P × K × C is stored."""
 
     @staticmethod
     def forward(ctx: Any, X: Tensor, nodes: Tensor, neighbours: Tensor, depthwise: Tensor) -> Tensor:
@@ -89,7 +89,7 @@ class _FusedChiProduct(torch.autograd.Function):
         d_X = d_nodes = d_depthwise = None
         match_torch_threads()
         if needs_nodes or needs_depthwise:
-            on_edges = neighbours.shape[1] < X.shape[1]  # then each number of d_nodes is written once
+            on_edges = neighbours.shape[1] < X.shape[1]  # then each value of d_nodes is written once
             d_nodes = torch.empty_like(nodes) if on_edges else torch.zeros_like(nodes)
             per_cloud = depthwise.new_empty(len(X), *depthwise.shape)
             chi_kernels.feature_gradient(rows_of(grad), rows_of(X), *arrays, slots, rows_of(d_nodes), per_cloud.numpy())

@@ -1,4 +1,4 @@
-"""A depthwise convolution over the K rows of K×K matrices."""
+"""Depthwise convolution over the K rows of K×K matrices."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from point2node.models.operators import depthwise_kernels as kernels
 
 
 def depthwise_over_rows(X: Tensor, weight: Tensor) -> Tensor:
-    """Y[r, c, m] = Σ_k X[r, k, c] · weight[k, c, m].
+    """Compute Y[r, c, m] = Σ_k X[r, k, c] · weight[k, c, m].
 
     Shapes: X (R, K, K), weight (K, K, K) → (R, K, K).
     """
@@ -28,7 +28,7 @@ def depthwise_over_rows(X: Tensor, weight: Tensor) -> Tensor:
 
 
 class _FusedDepthwise(torch.autograd.Function):
-    """One pass over the matrices forward and two backward, without a transposed copy of them."""
+    """The convolution in one pass over the matrices forward and two backward, without transposed copies."""
 
     @staticmethod
     def forward(ctx: Any, X: Tensor, weight: Tensor) -> Tensor:

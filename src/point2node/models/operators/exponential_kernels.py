@@ -1,7 +1,7 @@
-"""e^x and e^x − 1 for x ≤ 0 inside a kernel's loop, in a form that LLVM vectorises: the C library's is a call a number.
+"""e^x and e^x − 1 for x ≤ 0 inside a kernel's loop, in a form that LLVM vectorises, unlike calls of the C library.
 
 In float32 x = n·ln 2 + r with |r| ≤ ln 2 / 2; then e^x = 2^n · (1 + p(r)), with Cephes' polynomial p. Results are
-within two units in the last place. In float64, which is for tests, the C library is asked.
+accurate to two units in the last place. In float64, which only tests use, the C library is called.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from numba import njit, types
 from numba.extending import overload
 
 EXACT = {"contract", "nsz"}
-"""Sums must not be reordered here: adding and subtracting MAGIC is what rounds."""
+"""Sums must not be reordered here, because adding and subtracting MAGIC does the rounding."""
 
 MAGIC = np.float32(3 << 22)
-"""1.5 · 2²³: in x + MAGIC the last bits are those of x, rounded to a whole number."""
+"""1.5 · 2²³: the last bits of x + MAGIC are x rounded to an integer."""
 ONE_BITS = np.int32(0x3F800000)
 """The bits of 1.0; adding n << 23 gives those of 2^n."""
 LOWEST = np.float32(-87)
-"""Below, 2^n would not be a normal number; there e^−87 ≈ 2·10⁻³⁸ is given."""
+"""Below this, 2^n would not be a normal number; e^−87 ≈ 2·10⁻³⁸ is returned instead."""
 
 LOG2_E = np.float32(1.44269504088896341)
 LN2_HIGH, LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)

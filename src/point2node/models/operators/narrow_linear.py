@@ -1,4 +1,4 @@
-"""A linear map without bias, by a kernel where a matrix product of the library is slow: many rows, few channels."""
+"""A linear map without bias, with a kernel for many rows of few channels, where the library's product is slow."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from point2node.kernels.calling import match_torch_threads, use_kernels
 from point2node.models.operators import narrow_linear_kernels as kernels
 
 NARROW = 48
-"""Channels up to which the kernel is quicker than the library, most of all for three: local coordinates."""
+"""Channels up to which the kernel is faster than the library, most of all for 3 channels: local coordinates."""
 CHUNKS = 16
-"""Sums of the weight gradient; a fixed number, so that the result does not depend on the number of threads."""
+"""Partial sums of the weight gradient; fixed, so that the result does not depend on the number of threads."""
 
 
 def narrow_linear(x: Tensor, weight: Tensor) -> Tensor:
-    """x · weightᵀ for x (…, C) and weight (D, C) → (…, D); any widths, by the kernel if both are narrow."""
+    """Compute x · weightᵀ for x (…, C) and weight (D, C) → (…, D); with the kernel if C and D are both small."""
     if max(weight.shape) > NARROW or not use_kernels(x, weight):
         return F.linear(x, weight)
     result: Tensor = _NarrowLinear.apply(x.reshape(-1, x.shape[-1]), weight)  # type: ignore[no-untyped-call]
@@ -27,7 +27,7 @@ def narrow_linear(x: Tensor, weight: Tensor) -> Tensor:
 
 
 class _NarrowLinear(torch.autograd.Function):
-    """One pass over the rows forward; backward one for each gradient that is asked for."""
+    """The map in one pass over the rows forward, and one backward for each gradient that is needed."""
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor) -> Tensor:
@@ -52,7 +52,7 @@ class _NarrowLinear(torch.autograd.Function):
 
 
 def _map(x: Tensor, weight: Tensor) -> Tensor:
-    """x · weight, for contiguous x."""
+    """Compute x · weight for contiguous x."""
     out = x.new_empty(len(x), weight.shape[1])
     match_torch_threads()
     kernels.map_rows(x.detach().numpy(), weight.detach().contiguous().numpy(), out.numpy())

@@ -27,7 +27,7 @@ def map_rows(x: Array, weight: Array, out: Array) -> None:
 def weight_gradient(x: Array, grad: Array, sums: Array) -> None:
     """sums[chunk] = xᵀ · grad over the rows of a chunk, for x (M, C), grad (M, D), sums (chunks, C, D).
 
-    Blocks of rows are added one after the other, so that their numbers are read from memory once.
+    Blocks of rows are added one after the other, so that each is read from memory only once.
     """
     M, C = x.shape
     D = grad.shape[1]

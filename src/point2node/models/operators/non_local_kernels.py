@@ -1,4 +1,4 @@
-"""What happens to a tile of non-local correlations between the matrix products, one pass over each of its rows."""
+"""The steps between the matrix products on a tile of non-local correlations, in one pass over each row."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from point2node.models.operators.tile_kernels import SUMS, Array
 BLOCK = 32
 """Rows in a work item."""
 LANES = 8
-"""Numbers of a row that are summed next to each other."""
+"""Partial sums of a row that are computed in parallel."""
 
 
 @kernel(parallel=True, fastmath=SUMS)
 def exponentiate(S: Array, largest: Array, total: Array, shrink: Array) -> None:
-    """One step of the online softmax: S[i, j] = exp(S[i, j] − m[i]), with m the largest value met so far.
+    """Do one step of the online softmax: S[i, j] = exp(S[i, j] − m[i]), with m the largest value so far.
 
-    ``largest`` becomes m; ``total`` is brought to the new maximum and grows by the row's sum; ``shrink`` is the factor
-    that brings what was summed up with the old maximum to the new one.
+    ``largest`` becomes m; ``total`` is rescaled to the new maximum and increased by the row's sum; ``shrink`` becomes
+    the factor that rescales earlier sums from the old maximum to the new one.
     """
     M, N = S.shape
     for block in prange((M + BLOCK - 1) // BLOCK):
@@ -39,10 +39,9 @@ def exponentiate(S: Array, largest: Array, total: Array, shrink: Array) -> None:
 
 @njit
 def _sum_row(row: Array) -> Any:
-    """The sum of a row, in an order of its own that still fills vectors.
+    """Sum a row in a fixed order that still vectorises.
 
-    Where the compiler may choose the order, code that is loaded from disk can sum in another one than code that was
-    just compiled.
+    If the compiler may choose the order, code loaded from disk may sum in another order than freshly compiled code.
     """
     a = b = c = d = e = f = g = h = row.dtype.type(0)
     whole = len(row) // LANES * LANES
@@ -62,7 +61,7 @@ def _sum_row(row: Array) -> Any:
 
 @kernel(parallel=True, fastmath=SUMS)
 def softmax_gradient(S: Array, d_P: Array, log_sum: Array, delta: Array) -> None:
-    """S becomes P = exp(S − log_sum), and d_P becomes d_S = P ∘ (d_P − delta)."""
+    """Replace S by P = exp(S − log_sum), and d_P by d_S = P ∘ (d_P − delta)."""
     M, N = S.shape
     for block in prange((M + BLOCK - 1) // BLOCK):
         for i in range(block * BLOCK, min(block * BLOCK + BLOCK, M)):

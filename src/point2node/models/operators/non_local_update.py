@@ -1,4 +1,4 @@
-"""The non-local update: every node attends to every node of its cloud, exactly, in memory linear in N."""
+"""The exact non-local update in memory linear in N: every node attends to every node of its cloud."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from point2node.models.operators.non_local_kernels import exponentiate, softmax_
 
 COLUMNS = 2048
 TILE = 1024 * COLUMNS
-"""Correlations held at a time: 8 MB in float32. Large tiles, because each step below waits for all threads."""
+"""Correlations stored at a time: 8 MB in float32. Tiles are large because each step below waits for all threads."""
 
 
 def non_local_update(V: Tensor, Q: Tensor, X: Tensor) -> Tensor:
-    """result = softmax(Q Xᵀ) V (Eqs. 9-12 without the projections), the softmax over all N nodes, unscaled.
+    """Compute softmax(Q Xᵀ) V (Eqs. 9-12 without the projections), with an unscaled softmax over all N nodes.
 
     result[b, i] = Σ_j P[i, j] V[b, j] with P[i, j] = exp(Q[b, i] · X[b, j]) / Σ_j' exp(Q[b, i] · X[b, j'])
 
-    Shapes: V (B, N, C), Q and X (B, N, R) → (B, N, C). Half precision, which autocast may give to some of them, is
-    widened to single for the sums over all nodes.
+    Shapes: V (B, N, C), Q and X (B, N, R) → (B, N, C). Inputs in half precision, as under autocast, are converted to
+    single precision for the sums over all nodes.
     """
     wide = torch.promote_types(torch.promote_types(V.dtype, Q.dtype), torch.float32)
     widened = V.to(wide), Q.to(wide), X.to(wide)
@@ -35,12 +35,12 @@ def non_local_update(V: Tensor, Q: Tensor, X: Tensor) -> Tensor:
 
 
 def _whole_update(V: Tensor, Q: Tensor, X: Tensor) -> Tensor:
-    """The equation as it stands, holding all N × N correlations."""
+    """Compute the equation directly, storing all N × N correlations."""
     return (Q @ X.mT).softmax(dim=-1) @ V
 
 
 class _TiledNonLocalUpdate(torch.autograd.Function):
-    """P in tiles: a running maximum and sum forward (online softmax), recomputed from its log-sum-exp backward."""
+    """P in tiles: computed by online softmax (running maximum and sum); recomputed from its log-sum-exp backward."""
 
     @staticmethod
     def forward(ctx: Any, V: Tensor, Q: Tensor, X: Tensor) -> Tensor:
@@ -63,10 +63,10 @@ class _TiledNonLocalUpdate(torch.autograd.Function):
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """dV = Pᵀ·grad, dS = P ∘ (grad·Vᵀ − Δ) with Δ = Σ_c grad ∘ out, dQ = dS·X, dX = dSᵀ·Q.
+        """Compute dV = Pᵀ·grad, dS = P ∘ (grad·Vᵀ − Δ) with Δ = Σ_c grad ∘ out, dQ = dS·X, dX = dSᵀ·Q.
 
-        All three are summed transposed, dVᵀ = gradᵀ·P and so on: products with a few rows are up to ten times as
-        fast as those with a few columns.
+        All three are computed transposed (dVᵀ = gradᵀ·P and so on), because products with few rows are up to ten times
+        as fast as those with few columns.
         """
         V, Q, X, out, log_sum = ctx.saved_tensors
         d_V, d_Q, d_X = (torch.zeros_like(part.mT, memory_format=torch.contiguous_format) for part in (V, Q, X))
@@ -84,7 +84,7 @@ class _TiledNonLocalUpdate(torch.autograd.Function):
 
 
 def _exponentiate_(S: Tensor, largest: Tensor, total: Tensor) -> Tensor:
-    """See ``non_local_kernels.exponentiate``; returns ``shrink``. S (B, rows, columns), the others (B, rows, 1)."""
+    """Call ``non_local_kernels.exponentiate`` and return ``shrink``; S (B, rows, columns), the others (B, rows, 1)."""
     if use_kernels(S):
         shrink = torch.empty_like(largest)
         match_torch_threads()
@@ -98,7 +98,7 @@ def _exponentiate_(S: Tensor, largest: Tensor, total: Tensor) -> Tensor:
 
 
 def _differentiate_(S: Tensor, d_P: Tensor, log_sum: Tensor, delta: Tensor) -> None:
-    """See ``non_local_kernels.softmax_gradient``."""
+    """Call ``non_local_kernels.softmax_gradient``."""
     if use_kernels(S):
         match_torch_threads()
         softmax_gradient(rows_of(S), rows_of(d_P), _column(log_sum), _column(delta))
@@ -108,16 +108,16 @@ def _differentiate_(S: Tensor, d_P: Tensor, log_sum: Tensor, delta: Tensor) -> N
 
 
 def _column(numbers: Tensor) -> npt.NDArray[Any]:
-    """One number a row, as an array; a view for what is contiguous, which all that is written to is."""
+    """Return one number per row as an array; a view if contiguous, as everything that is written to is."""
     return numbers.detach().reshape(-1).numpy()  # type: ignore[no-any-return, unused-ignore]
 
 
 Tile = tuple[slice, slice]
-"""Some clouds, and some of their nodes."""
+"""Indices of clouds, and of nodes in each."""
 
 
 def _row_tiles(B: int, N: int) -> Iterator[Tile]:
-    """Whole clouds while their N × N correlations fit into a tile, else rows of one cloud."""
+    """Yield whole clouds if their N × N correlations fit into a tile, otherwise rows of one cloud."""
     rows = min(N, TILE // min(N, COLUMNS))
     clouds = max(1, TILE // (N * N))
     for b in range(0, B, clouds):
@@ -126,18 +126,18 @@ def _row_tiles(B: int, N: int) -> Iterator[Tile]:
 
 
 def _transposed(gradient: Tensor, tile: Tile) -> Tensor:
-    """The part of a transposed gradient (B, C, N) that belongs to a tile."""
+    """Return the part of a transposed gradient (B, C, N) that belongs to a tile."""
     clouds, nodes = tile
     return gradient[clouds, :, nodes]
 
 
 def _column_tiles(rows: Tile, N: int) -> Iterator[Tile]:
-    """The nodes that the rows attend to: all of the same clouds."""
+    """Yield the nodes that the rows attend to: all of the same clouds."""
     for j in range(0, N, COLUMNS):
         yield rows[0], slice(j, j + COLUMNS)
 
 
 def _product(A: Tensor, A2: Tensor, scratch: Tensor) -> Tensor:
-    """A @ A2, written into the scratch buffer: a fresh tensor for each tile would cost more than the product."""
+    """Compute A @ A2 in the scratch buffer: allocating a tensor for each tile would cost more than the product."""
     shape = A.shape[0], A.shape[1], A2.shape[2]
     return torch.bmm(A, A2, out=scratch[: shape[0] * shape[1] * shape[2]].view(shape))

@@ -1,9 +1,9 @@
-"""Vectors that a kernel holds in registers, and the matrix product of small matrices made of them.
+"""Vectors that a kernel holds in registers, and products of small matrices built from them.
 
-LLVM vectorises a loop by itself only if it is long, and ours run over 8 to 64 numbers: such loops reached a
-third to two thirds of a large matrix product's speed, where vectors that are written out reach all of it.
+LLVM vectorises only long loops by itself, and ours run over 8 to 64 numbers: such loops reached a third to two thirds
+of the speed of a large matrix product, while explicit vectors reach all of it.
 
-Arrays are contiguous, of any shape, and read as one row of numbers; a place is the number of one of them.
+Arrays are contiguous and of any shape; a place is a flat index.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from numba.extending import intrinsic, models, register_model
 from point2node.models.operators.tile_kernels import SUMS, Array, Slots
 
 LANES_16, LANES_8, LANES_4, LANES_1 = (0,) * 16, (0,) * 8, (0,) * 4, (0,)
-"""How many numbers a vector has, as the length of a tuple: numba compiles a function once for each. 16 are one register
-of AVX-512 and two of AVX2, whose 16 registers hold four sums of such vectors and their operands."""
+"""The size of a vector as the length of a tuple: numba compiles a function once for each. 16 numbers fill one register
+of AVX-512 or two of AVX2, whose 16 registers have room for four sums of such vectors and their operands."""
 
 Signature = tuple[Any, Callable[..., Any]]
 
 
 class Vector(types.Type):  # type: ignore[misc, unused-ignore]
-    """Some numbers side by side."""
+    """A vector of ``lanes`` numbers."""
 
     def __init__(self, dtype: Any, lanes: int) -> None:
         super().__init__(name=f"Vector({dtype}, {lanes})")
@@ -109,7 +109,7 @@ def _maximum(typing: Any, x: Any, y: Any) -> Signature:
 number: Any = intrinsic(_number)
 """number(array, place): one number."""
 load: Any = intrinsic(_load)
-"""load(array, place, lanes): the vector that begins at a place."""
+"""load(array, place, lanes): the vector that starts at a place."""
 store: Any = intrinsic(_store)
 """store(vector, array, place)."""
 zeros: Any = intrinsic(_zeros)
@@ -117,7 +117,7 @@ zeros: Any = intrinsic(_zeros)
 multiply_add: Any = intrinsic(_multiply_add)
 """multiply_add(x, y, z) = x·y + z for vectors y and z; x is a vector or one number."""
 maximum: Any = intrinsic(_maximum)
-"""maximum(x, y): the larger number of each lane of two vectors, and that of x where one is NaN."""
+"""maximum(x, y): the larger number of each lane of two vectors, and that of x if either is NaN."""
 
 
 @njit(fastmath=SUMS)
@@ -127,7 +127,7 @@ def multiply_strip(
 ) -> None:  # fmt: skip
     """T[r, c] = Σ_k A[r, k] F[k, c] for r < rows, k < terms and every lane c; with ``add``, T[r, c] += that sum.
 
-    A[r, k] stands at a + r·a_row + k·a_term, F[k, c] at f + k·f_term + c, and T[r, c] at t + r·t_row + c.
+    A[r, k] is at a + r·a_row + k·a_term, F[k, c] at f + k·f_term + c, and T[r, c] at t + r·t_row + c.
     """
     r = 0
     while rows - r >= 4:  # four rows share each load of F
@@ -162,7 +162,7 @@ def multiply(
     A: Array, a: int, a_row: int, a_term: int, F: Array, f: int, f_term: int, terms: int,
     T: Array, t: int, t_row: int, rows: int, columns: int, add: bool,
 ) -> None:  # fmt: skip
-    """``multiply_strip`` for any number of columns c, which lie side by side in F and T."""
+    """Do ``multiply_strip`` for any number of columns c, which are contiguous in F and T."""
     c = 0
     while columns - c >= 16:
         multiply_strip(A, a, a_row, a_term, F, f + c, f_term, terms, T, t + c, t_row, rows, add, LANES_16)

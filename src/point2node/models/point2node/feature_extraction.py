@@ -1,6 +1,6 @@
 """Feature extraction: χ-conv encoder (classification) or encoder-decoder U-Net (segmentation).
 
-In the joint variants its levels are correlated, too.
+In the joint variants its levels are correlated as well.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from point2node.models.point2node.stages import DynamicNodeCorrelation, Joint
 
 @dataclass(frozen=True)
 class EncoderLayer:
-    """One row of the encoder's table; ``points=None`` keeps all points of the level above."""
+    """One row of the encoder's table; ``points=None`` keeps all points of the previous level."""
 
     neighbours: int
     dilation: int
@@ -34,9 +34,9 @@ class EncoderLayer:
 class DecoderLayer:
     """One row of the decoder's table, with levels counted from 0.
 
-    ``named_source`` is the level that PointCNN's table names: it sets the lifted width. Where it differs from
-    the level on which the previous layer's features live (PointCNN's second decoder layer), ``Design.decoder_source``
-    says where neighbours are searched.
+    ``named_source`` is the level that PointCNN's table names; it sets the lifted width. If it is not the level of the
+    previous layer's features (as in PointCNN's second decoder layer), ``Design.decoder_source`` selects where
+    neighbours are searched.
     """
 
     neighbours: int
@@ -46,7 +46,7 @@ class DecoderLayer:
 
 
 class FeatureExtraction(nn.Module):
-    """From N points to nodes: the encoder's last level, or with a decoder all N points again.
+    """The layers from N points to nodes, which are the points of the encoder's last level or, with a decoder, all N.
 
     "Feature extraction" in Fig. 1 of [Point2Node](https://arxiv.org/abs/1912.10775): the χ-conv U-Net of
     [PointCNN](https://arxiv.org/abs/1801.07791), or its encoder alone:
@@ -56,10 +56,10 @@ class FeatureExtraction(nn.Module):
 
     Args:
         encoder: the layers, from the finest level to the coarsest.
-        decoder: the layers back up; none for a classifier.
+        decoder: the layers from the coarsest level back to the finest; empty for a classifier.
         in_features: width of the input features in addition to xyz; 0 for none.
         sampling: how the levels are sampled.
-        design: choices that the paper leaves open.
+        design: the choices that the paper leaves open.
 
     Shapes:
         - features: (B, N, in_features), or None
@@ -117,7 +117,7 @@ class FeatureExtraction(nn.Module):
             decoder_searches.append(Search(row.neighbours, row.dilation, searched, row.queries))
             in_channels, source = channels, row.queries
         self.inner = nn.ModuleDict()
-        """Correlations of the joint variants by their place, such as "encoder_2"; none in the paper's."""
+        """Correlations of the joint variants by their place, such as "encoder_2"; empty in the paper's."""
         self.channels = in_channels
         self.node_level = source
         self.plan = PyramidPlan(
@@ -128,7 +128,7 @@ class FeatureExtraction(nn.Module):
         )
 
     def correlate_inside(self, joint: Joint, graph: tuple[int, int], reduction: int, design: Design) -> None:
-        """Put correlations behind the layers of the levels that ``joint`` names; ``graph``: K and d of their graphs."""
+        """Add correlations after the layers of the levels of ``joint``; ``graph`` is K and d of their graphs."""
         levels = [level for level in range(1, len(self.encoder)) if level != self.node_level][-joint.levels :]
         channels = {f"encoder_{level}": list(self.encoder)[level].out_channels for level in levels}
         if joint.decoder:
@@ -142,7 +142,7 @@ class FeatureExtraction(nn.Module):
         self.graph = graph
 
     def forward(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """Input features (B, N, in_features), or None, → nodes V⁽⁰⁾ (B, nodes, C)."""
+        """Compute nodes V⁽⁰⁾ (B, nodes, C) from input features (B, N, in_features), or None."""
         levels = pyramid.levels
         graphs = {search.queries: found for search, found in zip(self.plan.inner, pyramid.inner, strict=True)}
 
@@ -161,13 +161,13 @@ class FeatureExtraction(nn.Module):
             self.decoder, self.merge, self.plan.decoder, pyramid.decoder, strict=True
         ):
             points = levels[search.source]
-            nodes = chi_conv(levels[search.queries], points, _spread(nodes, points), found)
+            nodes = chi_conv(levels[search.queries], points, _pad_with_zeros(nodes, points), found)
             nodes = merge(torch.cat([nodes, skips[search.queries]], dim=-1))
             nodes = correlate("decoder", search.queries, nodes)
         return nodes
 
     def macs(self, points: int) -> int:
-        """Multiply-accumulates for one cloud of ``points`` points."""
+        """Count the multiply-accumulates for one cloud of ``points`` points."""
         sizes = self.plan.sizes(points)
         total = 0 if self.input is None else self.input.macs(points)
         for chi_conv, search in zip(self.encoder, self.plan.encoder, strict=True):
@@ -180,9 +180,9 @@ class FeatureExtraction(nn.Module):
         return total
 
 
-def _spread(features: Tensor, points: Tensor) -> Tensor:
-    """Features (B, M, C) on the first M of points (B, P, 3), and zeros on the others: levels nest, so that a coarser
-    level is the beginning of every finer one.
+def _pad_with_zeros(features: Tensor, points: Tensor) -> Tensor:
+    """Pad features (B, M, C) of the first M of points (B, P, 3) with zeros to (B, P, C): levels are nested, so the
+    points of a coarser level come first in every finer one.
     """
     missing = points.shape[1] - features.shape[1]
     return F.pad(features, (0, 0, 0, missing)) if missing else features

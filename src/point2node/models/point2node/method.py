@@ -1,8 +1,8 @@
-"""The Method section of the paper, Eqs. 1-16, in its order and its letters.
+"""The Method section of the paper, Eqs. 1-16, in its order and notation.
 
 Each correlation returns its *update* of the nodes; an aggregation merges nodes and updates. Shapes: B clouds, N nodes
-a cloud, K neighbours, C channels, r the reduction rate. ``as_printed`` spells the equations out, slowly; ``forward``
-is the fast form that tests hold equal to it.
+per cloud, K neighbours, C channels, r the reduction rate. ``as_printed`` is a slow, literal form of the equations;
+``forward`` is the fast form, and tests check that both are equal.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from point2node.models.point2node.design import DEFAULT, Design
 from point2node.models.point2node.explanation import row_entropies
 
 EVEN = 0.1
-"""Standard deviation of the correlations m at an even start."""
+"""Standard deviation of the correlations m at the start "even"."""
 ENTROPY_ROWS = 64
-"""Rows of each cloud whose entropy is looked at."""
+"""Rows of each cloud that the entropy is averaged over."""
 
 
 class Projection(nn.Linear):
@@ -32,15 +32,15 @@ class Projection(nn.Linear):
         θ(v) = W v + b
 
     The softmax of Eqs. 6 and 11 has no scale. With Glorot's weights the correlations m have a standard deviation of
-    about 1.8 √(C/r): each row then falls on a single random node and hardly recovers. Started "even", m has a standard
-    deviation of 0.1 for nodes of variance 1, whatever the width: at first every node listens to all others, as in the
-    non-local networks that the module goes back to.
+    about 1.8 √(C/r): each row then collapses onto a single random node and hardly recovers. With the start "even", m
+    has a standard deviation of 0.1 for nodes of variance 1, at any width: at first every node attends to all others, as
+    in the non-local networks that the module is based on.
 
     Args:
         channels: C.
         reduction: r.
-        bias: whether b is added; batch norm replaces it.
-        design: how W starts (``correlation_start``), and whether batch norm follows (``correlation_norm``).
+        bias: whether to add b; batch norm replaces it.
+        design: how W is initialised (``correlation_start``), and whether batch norm follows (``correlation_norm``).
 
     Shapes:
         - nodes: (…, C)
@@ -61,7 +61,7 @@ class Projection(nn.Linear):
 
 
 class _Correlation(nn.Module):
-    """What local and non-local correlation share: θ, φ and the scale of their products."""
+    """Base class of local and non-local correlation: θ, φ and the scale of their products."""
 
     def __init__(self, channels: int, reduction: int, design: Design = DEFAULT) -> None:
         super().__init__()
@@ -70,12 +70,12 @@ class _Correlation(nn.Module):
         self.scale = self.theta.out_features**-0.5 if design.correlation_scale else None
 
     def share(self, other: _Correlation) -> None:
-        """Use the other's θ and φ from now on; they stay the other's parameters, so that they are counted once."""
+        """Use the θ and φ of ``other`` from now on; they remain its parameters, so they are counted once."""
         del self.theta, self.phi
-        self.__dict__.update(theta=other.theta, phi=other.phi)  # past nn.Module, which would list them twice
+        self.__dict__.update(theta=other.theta, phi=other.phi)  # bypasses nn.Module, which would list them twice
 
     def queries(self, nodes: Tensor) -> Tensor:
-        """Q of Eqs. 4 and 9, with the scale of the softmax, if any, multiplied in."""
+        """Compute Q of Eqs. 4 and 9, multiplied by the scale of the softmax, if any."""
         Q = self.theta(nodes)
         return Q if self.scale is None else Q * self.scale
 
@@ -105,20 +105,20 @@ class SelfCorrelation(nn.Module):
         self.pointwise = linear(channels, channels, bias=True)
 
     def channel_weights(self, nodes: Tensor) -> Tensor:
-        """w̄ (B, N, C): each node's channel weights, which sum to 1."""
+        """Compute w̄ (B, N, C): each node's channel weights, which sum to 1."""
         w = self.pointwise(nodes * self.depthwise)  # Eq. 1   (B, N, C), a separable 1-D convolution
         return w.softmax(dim=-1)  # Eq. 2
 
     def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
-        """The update w̄ ⊙ V⁽⁰⁾ of Eq. 3, (B, N, C)."""
+        """Compute the update w̄ ⊙ V⁽⁰⁾ of Eq. 3, (B, N, C)."""
         return self.channel_weights(nodes) * nodes
 
     def explain(self, nodes: Tensor, neighbours: Tensor, chosen: Tensor) -> dict[str, Tensor]:
-        """The channel weights of the chosen nodes (B, S)."""
+        """Return the channel weights of the chosen nodes (B, S)."""
         return {"channel_weights": self.channel_weights(gather_nodes(nodes, chosen))}
 
     def macs(self, nodes: int, neighbours: int) -> int:
-        """Multiply-accumulates for ``nodes`` nodes: depthwise, pointwise, product."""
+        """Count the multiply-accumulates for ``nodes`` nodes: depthwise, pointwise, product."""
         C = self.depthwise.numel()
         return nodes * (C + C * C + C)
 
@@ -139,38 +139,38 @@ class LocalCorrelation(_Correlation):
 
     Shapes:
         - nodes: (B, N, C)
-        - neighbours: (B, N, K), numbers of nodes
+        - neighbours: (B, N, K), node indices
         - update: (B, N, C)
     """
 
     def adjacency(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
-        """m̄ (B, S, K, K): the pruned adjacency matrix of each graph; each row sums to 1."""
+        """Compute m̄ (B, S, K, K): the pruned adjacency matrix of each graph; each row sums to 1."""
         V = gather_nodes(nodes, neighbours)  # V⁽ˡ⁾    (B, S, K, C)
         Q, X = self.queries(V), self.phi(V)  # Eq. 4   (B, S, K, C/r)
         m = Q @ X.mT  # Eq. 5   (B, S, K, K)
         return m.softmax(dim=-1)  # Eq. 6
 
     def as_printed(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
-        """Eqs. 4-8 word for word, with θ and φ on K copies of each node."""
+        """Compute Eqs. 4-8 literally, with θ and φ on K copies of each node."""
         V_up = self.adjacency(nodes, neighbours) @ gather_nodes(nodes, neighbours)  # Eq. 7   (B, N, K, C)
         return V_up.max(dim=-2).values  # Eq. 8   (B, N, C)
 
     def forward(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
-        """V⁽¹⁾_up (B, N, C) from nodes (B, N, C) and neighbours (B, N, K)."""
-        Q, X = self.queries(nodes), self.phi(nodes)  # Eq. 4, once a node: θ and φ see one node at a time
+        """Compute V⁽¹⁾_up (B, N, C) from nodes (B, N, C) and neighbours (B, N, K)."""
+        Q, X = self.queries(nodes), self.phi(nodes)  # Eq. 4, once per node: θ and φ see one node at a time
         return local_update(nodes, Q, X, neighbours)  # Eqs. 5-8
 
     def explain(self, nodes: Tensor, neighbours: Tensor, chosen: Tensor) -> dict[str, Tensor]:
-        """The local graphs of the chosen nodes (B, S)."""
+        """Return the local graphs of the chosen nodes (B, S)."""
         around = gather_nodes(neighbours, chosen)
         return {"local_neighbours": around, "local_graph": self.adjacency(nodes, around)}
 
     def row_entropy(self, nodes: Tensor, neighbours: Tensor) -> float:
-        """How evenly a node of a graph listens to the K others: mean entropy of the rows ÷ log K, from 0 to 1."""
+        """Return how evenly a node attends to the K nodes of its graph: mean entropy of the rows ÷ log K, 0 to 1."""
         return mean_entropy(self.adjacency(nodes, neighbours[:, :: _stride(nodes)]))
 
     def macs(self, nodes: int, neighbours: int) -> int:
-        """Multiply-accumulates as printed, with ``neighbours`` = K."""
+        """Count the multiply-accumulates as printed, with ``neighbours`` = K."""
         R, C = self.phi.weight.shape
         K = neighbours
         return nodes * K * (2 * C * R + K * R + K * C)
@@ -196,37 +196,37 @@ class NonLocalCorrelation(_Correlation):
     """
 
     def adjacency_rows(self, nodes: Tensor, rows: Tensor) -> Tensor:
-        """m̄⁽ᵍ⁾ (B, S, N) of the nodes numbered ``rows`` (B, S); each row sums to 1."""
+        """Compute m̄⁽ᵍ⁾ (B, S, N) of the nodes with the indices ``rows`` (B, S); each row sums to 1."""
         Q, X = self.queries(gather_nodes(nodes, rows)), self.phi(nodes)  # Eq. 9
         m = Q @ X.mT  # Eq. 10  (B, S, N)
         return m.softmax(dim=-1)  # Eq. 11
 
     def as_printed(self, nodes: Tensor) -> Tensor:
-        """Eqs. 9-12 word for word, holding the N×N matrix."""
+        """Compute Eqs. 9-12 literally, storing the N×N matrix."""
         every_node = torch.arange(nodes.shape[1], device=nodes.device).expand(len(nodes), -1)
         return self.adjacency_rows(nodes, every_node) @ nodes  # Eq. 12  (B, N, C)
 
     def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
-        """V⁽²⁾_up (B, N, C), in memory linear in N."""
+        """Compute V⁽²⁾_up (B, N, C), in memory linear in N."""
         return non_local_update(nodes, self.queries(nodes), self.phi(nodes))  # Eqs. 9-12
 
     def explain(self, nodes: Tensor, neighbours: Tensor, chosen: Tensor) -> dict[str, Tensor]:
-        """The chosen nodes' rows of the N×N matrix."""
+        """Return the chosen nodes' rows of the N×N matrix."""
         return {"non_local_rows": self.adjacency_rows(nodes, chosen)}
 
     def row_entropy(self, nodes: Tensor, neighbours: Tensor) -> float:
-        """How evenly a node listens to all N: mean entropy of the rows ÷ log N, from 0 (to one node) to 1."""
+        """Return how evenly a node attends to all N: mean entropy of the rows ÷ log N, from 0 (to one node) to 1."""
         rows = torch.arange(0, nodes.shape[1], _stride(nodes), device=nodes.device).expand(len(nodes), -1)
         return mean_entropy(self.adjacency_rows(nodes, rows))
 
     def macs(self, nodes: int, neighbours: int) -> int:
-        """Multiply-accumulates for ``nodes`` nodes."""
+        """Count the multiply-accumulates for ``nodes`` nodes."""
         R, C = self.phi.weight.shape
         return nodes * (2 * C * R + nodes * R + nodes * C)
 
 
 class GlobalAverage(nn.Module):
-    """A control for non-local correlation, not in the paper: every node listens to all N nodes evenly.
+    """A control for non-local correlation, not in the paper: every node attends to all N nodes evenly.
 
     Nothing is learned:
 
@@ -238,26 +238,26 @@ class GlobalAverage(nn.Module):
     """
 
     def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
-        """The mean of the nodes, for each of them, (B, N, C)."""
+        """Compute the mean of the nodes and repeat it for each of them, (B, N, C)."""
         return nodes.mean(dim=1, keepdim=True).expand_as(nodes)
 
     def explain(self, nodes: Tensor, neighbours: Tensor, chosen: Tensor) -> dict[str, Tensor]:
-        """The chosen nodes' rows of the N×N matrix: all alike."""
+        """Return the chosen nodes' rows of the N×N matrix, which are all the same."""
         N = nodes.shape[1]
         return {"non_local_rows": nodes.new_full((*chosen.shape, N), 1 / N)}
 
     def macs(self, nodes: int, neighbours: int) -> int:
-        """None: nothing is multiplied."""
+        """Return 0: nothing is multiplied."""
         return 0
 
 
 def mean_entropy(rows: Tensor) -> float:
-    """The mean of the ``row_entropies``."""
+    """Return the mean of ``row_entropies``."""
     return float(row_entropies(rows.detach()).mean())
 
 
 def _stride(nodes: Tensor) -> int:
-    """The step from one node to the next whose row is looked at."""
+    """Return the step between the nodes that are sampled for the entropy."""
     return max(1, nodes.shape[1] // ENTROPY_ROWS)
 
 
@@ -269,7 +269,7 @@ class LinearAggregation(nn.Module):
         V + Σ_t α_t update_t
 
     Args:
-        updates: how many updates there are.
+        updates: the number of updates.
 
     Shapes:
         - nodes: (B, N, C)
@@ -288,12 +288,12 @@ class LinearAggregation(nn.Module):
         return nodes
 
     def macs(self, nodes: int, channels: int) -> int:
-        """Multiply-accumulates for one cloud of ``nodes`` nodes."""
+        """Count the multiply-accumulates for one cloud of ``nodes`` nodes."""
         return nodes * channels * self.alpha.numel()
 
 
 class AdaptiveFeatureAggregation(nn.Module):
-    """A gate for each channel that weighs the nodes against their updates.
+    """A gate for each channel that weights the nodes and their updates.
 
     Adaptive feature aggregation of [Point2Node](https://arxiv.org/abs/1912.10775), Eqs. 13-16. The branches V_t are
     the nodes and each of their updates:
@@ -306,7 +306,7 @@ class AdaptiveFeatureAggregation(nn.Module):
     Args:
         channels: C.
         reduction: r of the MLPs, C → C/r → C; None for the parameter-free form, z_t = s_t.
-        updates: how many updates there are.
+        updates: the number of updates.
 
     Shapes:
         - nodes: (B, N, C)
@@ -329,7 +329,7 @@ class AdaptiveFeatureAggregation(nn.Module):
                 )
 
     def gates(self, nodes: Tensor, updates: Sequence[Tensor]) -> Tensor:
-        """m (B, branches, C): the share of the nodes and of each update in every channel; branches sum to 1."""
+        """Compute m (B, branches, C): the share of the nodes and of each update in every channel; branches sum to 1."""
         s = [branch.mean(dim=1) for branch in (nodes, *updates)]  # Eq. 13  (B, C) each
         z = [mlp(s_t) for mlp, s_t in zip(self.mlps, s, strict=True)] if self.mlps else s  # Eq. 14
         return torch.stack(z, dim=1).softmax(dim=1)  # Eq. 15
@@ -343,6 +343,6 @@ class AdaptiveFeatureAggregation(nn.Module):
         return merged
 
     def macs(self, nodes: int, channels: int) -> int:
-        """Multiply-accumulates for one cloud of ``nodes`` nodes."""
+        """Count the multiply-accumulates for one cloud of ``nodes`` nodes."""
         mlps = sum(layer.weight.numel() for layer in self.mlps.modules() if isinstance(layer, nn.Linear))
         return mlps + nodes * channels * self.branches

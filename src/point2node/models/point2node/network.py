@@ -13,16 +13,16 @@ from point2node.models.point2node.stages import DynamicNodeCorrelation
 
 
 class Point2Node(Network):
-    """Feature extraction, dynamic node correlation, fully connected layers: what segmenter and classifier share.
+    """Feature extraction, dynamic node correlation and head: shared by segmenter and classifier.
 
     [Point2Node](https://arxiv.org/abs/1912.10775), Fig. 1:
 
         logits = head(correlation(feature_extraction(points)))
 
     Args:
-        feature_extraction: gives the nodes V⁽⁰⁾.
+        feature_extraction: computes the nodes V⁽⁰⁾.
         correlation: updates them; its ``channels`` are the extraction's.
-        head: gives logits.
+        head: computes the logits from the nodes.
         graph: K and d of the local graph.
 
     Shapes:
@@ -65,9 +65,9 @@ class Point2NodeSegmenter(Point2Node):
         logits = head(nodes)
 
     Args:
-        feature_extraction: with a decoder; gives the nodes V⁽⁰⁾.
+        feature_extraction: with a decoder; computes the nodes V⁽⁰⁾.
         correlation: updates them; its ``channels`` are the extraction's.
-        head: gives logits.
+        head: computes the logits from the nodes.
         graph: K and d of the local graph.
 
     Shapes:
@@ -78,7 +78,7 @@ class Point2NodeSegmenter(Point2Node):
     task = "segmentation"
 
     def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
+        """Return logits (B, N, classes)."""
         return self.head(nodes)
 
 
@@ -90,9 +90,9 @@ class Point2NodeClassifier(Point2Node):
         logits = W (mean over the nodes of the head's hidden features) + b
 
     Args:
-        feature_extraction: without a decoder; gives the nodes V⁽⁰⁾.
+        feature_extraction: without a decoder; computes the nodes V⁽⁰⁾.
         correlation: updates them; its ``channels`` are the extraction's.
-        head: gives logits.
+        head: computes the logits from the nodes.
         graph: K and d of the local graph.
 
     Shapes:
@@ -105,8 +105,8 @@ class Point2NodeClassifier(Point2Node):
     loss: Loss = "nodes"
 
     def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """Where the loss is taken at the nodes, in training logits of every node (B, nodes, classes), each to be
-        compared with the cloud's label; otherwise the head's features are averaged over the nodes first: (B, classes).
+        """Return logits of every node (B, nodes, classes) in training with ``loss = "nodes"``, each to be compared with
+        the cloud's label; otherwise logits of the averaged features (B, classes).
         """
         if self.training and self.loss == "nodes":
             return self.head(nodes)

@@ -1,4 +1,4 @@
-"""The paper's ablation as data: nine variants, each a sequence of stages, and the one loop that runs them."""
+"""The paper's ablation as data: nine variants, each a sequence of stages, and the loop that runs them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ Aggregation = Literal["linear", "parameter_free", "adaptive"]
 
 @dataclass(frozen=True)
 class Stage:
-    """Correlations that see the same nodes, and the aggregation that merges their updates into new nodes."""
+    """Correlations of the same nodes, and the aggregation that merges their updates into new nodes."""
 
     correlations: tuple[Correlation, ...]
     aggregation: Aggregation
@@ -59,11 +59,11 @@ VARIANTS = MappingProxyType(
 """The rows of the paper's ablation."""
 
 CONTROLS = MappingProxyType({"global_average": (SELF, LOCAL, Stage(("average",), "adaptive"))})
-"""Ours: what answers whether a correlation learns more than it could without learning."""
+"""Our controls: they test whether a correlation learns more than an average without learning."""
 
 
 def find_variant(variant: str) -> tuple[Stage, ...]:
-    """The stages of a variant, or of a control, by its name."""
+    """Return the stages of a variant or a control by name."""
     known = {**VARIANTS, **CONTROLS}
     if variant not in known:
         raise unknown_choice("variant", variant, known)
@@ -85,7 +85,7 @@ class CorrelationStage(nn.Module):
 
     Shapes:
         - nodes: (B, N, C)
-        - neighbours: (B, N, K), numbers of nodes
+        - neighbours: (B, N, K), node indices
         - result: (B, N, C)
     """
 
@@ -97,7 +97,7 @@ class CorrelationStage(nn.Module):
         self.aggregation = _aggregation(stage.aggregation, channels, reduction, len(stage.correlations))
 
     def updates(self, nodes: Tensor, neighbours: Tensor) -> list[Tensor]:
-        """What each correlation makes of the nodes."""
+        """Compute the update of each correlation, (B, N, C) each."""
         return [correlation(nodes, neighbours) for correlation in self.correlations]
 
     def forward(self, nodes: Tensor, neighbours: Tensor) -> Tensor:
@@ -105,13 +105,13 @@ class CorrelationStage(nn.Module):
         return self.aggregation(nodes, self.updates(nodes, neighbours))
 
     def macs(self, nodes: int, neighbours: int) -> int:
-        """Multiply-accumulates for one cloud of ``nodes`` nodes, as the paper's formulas count them."""
+        """Count the multiply-accumulates for one cloud of ``nodes`` nodes, as the paper's formulas count them."""
         total: int = self.aggregation.macs(nodes, self.channels)
         return total + sum(correlation.macs(nodes, neighbours) for correlation in self.correlations)
 
 
 class DynamicNodeCorrelation(nn.Module):
-    """Updates nodes stage after stage by self, local and non-local correlation; can stand behind any backbone.
+    """Self, local and non-local correlation, which update nodes stage by stage; can be added to any backbone.
 
     Dynamic node correlation and adaptive feature aggregation of [Point2Node](https://arxiv.org/abs/1912.10775).
     The variant "point2node":
@@ -123,13 +123,13 @@ class DynamicNodeCorrelation(nn.Module):
     Args:
         variant: a name of ``VARIANTS``; "point2node" is the paper's model.
         channels: C, the width of a node.
-        reduction: r, by which θ, φ and the gates' MLPs narrow the nodes.
+        reduction: r, the factor by which θ, φ and the gates' MLPs reduce the channels.
         design: how θ and φ start, whether they are normalised, and whether their products are scaled.
         shared: one θ and one φ for all local and non-local correlations; the paper has separate ones.
 
     Shapes:
         - nodes: (B, N, C)
-        - neighbours: (B, N, K), numbers of nodes; not needed by variants without local correlation
+        - neighbours: (B, N, K), node indices; not needed by variants without local correlation
         - result: (B, N, C)
     """
 
@@ -157,9 +157,9 @@ class DynamicNodeCorrelation(nn.Module):
                 other.share(first)
 
     def forward(self, nodes: Tensor, neighbours: Tensor | None = None) -> Tensor:
-        """Nodes (B, N, C) and the local graph's neighbours (B, N, K) → nodes (B, N, C).
+        """Update nodes (B, N, C) → (B, N, C), given the neighbours of the local graph (B, N, K).
 
-        ``neighbours`` may be left out by variants without local correlation.
+        ``neighbours`` may be left out for variants without local correlation.
         """
         neighbours = self._checked_neighbours(nodes, neighbours)
         for stage in self.stages:
@@ -167,7 +167,7 @@ class DynamicNodeCorrelation(nn.Module):
         return nodes
 
     def explain(self, nodes: Tensor, neighbours: Tensor | None, chosen: Tensor) -> Explanation:
-        """What each stage saw at the nodes numbered ``chosen`` (B, S); the N×N matrix is never held."""
+        """Return what each stage computed at the nodes with the indices ``chosen`` (B, S), without the N×N matrix."""
         neighbours = self._checked_neighbours(nodes, neighbours)
         found: dict[str, Tensor] = {}
         gates: list[Gate] = []
@@ -181,7 +181,7 @@ class DynamicNodeCorrelation(nn.Module):
         return Explanation(chosen=chosen, gates=tuple(gates), **found)
 
     def macs(self, nodes: int, neighbours: int) -> int:
-        """Multiply-accumulates for one cloud of ``nodes`` nodes with K = ``neighbours``."""
+        """Count the multiply-accumulates for one cloud of ``nodes`` nodes with K = ``neighbours``."""
         return sum(stage.macs(nodes, neighbours) for stage in self.stages)
 
     def _checked_neighbours(self, nodes: Tensor, neighbours: Tensor | None) -> Tensor:
@@ -226,29 +226,29 @@ def _aggregation(
 
 
 # The paper ends with "an ideal strategy would be to integrate the feature learning and correlation learning into a
-# joint pipeline". Here the correlations also act inside feature extraction, on the points of the encoder's sampled
-# levels, where nodes are few and exact non-local correlation is cheap. Every design question is a variant, to be
-# measured.
+# joint pipeline". Here the correlations are also used inside feature extraction, on the points of the encoder's sampled
+# levels, where there are few nodes and exact non-local correlation is cheap. Each design question is a variant that can
+# be measured.
 
 
 @dataclass(frozen=True)
 class Joint:
-    """Which correlations act where; ``inside`` and ``behind`` are names of ``VARIANTS``."""
+    """Which correlations are used where; ``inside`` and ``behind`` are names of ``VARIANTS``."""
 
     inside: str = "point2node"
-    """On the points of a level, right after its χ-conv; the skip connection carries the correlated points."""
+    """The correlations of a level's points, right after its χ-conv; the skip connection starts after them."""
     behind: str = "point2node"
-    """Between feature extraction and head, as in the paper."""
+    """The correlations between feature extraction and head, as in the paper."""
     levels: int = 3
-    """On how many of the sampled levels, from the coarsest up. The level of the nodes has ``behind`` already."""
+    """How many of the sampled levels, from the coarsest up; the level of the nodes already has ``behind``."""
     decoder: bool = False
-    """Also on the same levels in the decoder, after the skip connection has been merged."""
+    """Also correlate the same levels in the decoder, after the skip connection has been merged."""
     shared: bool = False
-    """One θ and one φ for the local and the non-local correlation of a level."""
+    """Use one θ and one φ for the local and the non-local correlation of a level."""
     scaled: bool = False
-    """Correlations are divided by √(C/r) before the softmax, inside and behind."""
+    """Divide correlations by √(C/r) before the softmax, inside and behind."""
     normalised: bool = False
-    """Batch norm after θ and φ, inside and behind."""
+    """Use batch norm after θ and φ, inside and behind."""
 
 
 JOINT = MappingProxyType(
@@ -263,11 +263,11 @@ JOINT = MappingProxyType(
         "joint_norm": Joint(normalised=True),
     }
 )
-"""Each of the others differs from "joint" in one answer."""
+"""The joint variants; each of the others differs from "joint" in one setting."""
 
 
 def check_variant(variant: str) -> None:
-    """Refuse what is no variant of Point2Node: the paper's nine, the controls, the joint ones."""
+    """Raise InputError unless this is a variant of Point2Node: one of the paper's nine, a control or a joint one."""
     known = (*VARIANTS, *CONTROLS, *JOINT)
     if variant not in known:
         raise unknown_choice("variant", variant, known)

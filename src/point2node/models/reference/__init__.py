@@ -1,1 +1,1 @@
-"""The networks to compare with, each in one file, from its own paper."""
+"""The reference models: the networks of other papers, one file each."""

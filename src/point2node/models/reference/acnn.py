@@ -15,12 +15,12 @@ from point2node.models.reference.pointnet2_ssg import PROPAGATION, build_with_la
 from point2node.models.sizes import Size
 
 KERNEL = 3
-"""Neighbours in a row around the ring that one step of the convolution sees."""
+"""Consecutive neighbours on the ring that one step of the convolution sees."""
 
 
 @dataclass(frozen=True)
 class Ring:
-    """Inner and outer radius, points, and widths of the annular convolutions around it."""
+    """A ring: inner and outer radius, points, and widths of its annular convolutions."""
 
     inner: float
     outer: float
@@ -30,7 +30,7 @@ class Ring:
 
 @dataclass(frozen=True)
 class Rings:
-    """One layer: one of ``share`` points, each with several rings; a gap between rings makes them dilated."""
+    """One layer: one of every ``share`` points, each with several rings; with gaps between them they are dilated."""
 
     share: int
     rings: tuple[Ring, ...]
@@ -50,10 +50,10 @@ SEGMENTER = (
 
 
 def choose_ring(squares: Tensor, ring: Ring) -> Tensor:
-    """Which of K neighbours, ordered by distance, form the ring: places (B, P, points) in (B, P, K) squared distances.
+    """Choose the neighbours that form the ring: places (B, P, points) among K sorted squared distances (B, P, K).
 
-    The nearest ones between the radii; if they are too few, the first of them is repeated. An empty ring is the one
-    neighbour that is nearest to it. The centre itself has no direction and is on no ring.
+    They are the nearest ones between the radii; if there are too few, the first is repeated. If there are none, the
+    neighbour nearest to the ring is used. The centre itself has no direction and is never on a ring.
     """
     distances = squares.sqrt()
     beyond = torch.where(distances <= ring.inner, ring.inner - distances, (distances - ring.outer).clamp_min(0))
@@ -66,8 +66,8 @@ def choose_ring(squares: Tensor, ring: Ring) -> Tensor:
 
 
 def fit_normals(offsets: Tensor, queries: Tensor, points: Tensor) -> Tensor:
-    """The normal of each centre (B, P, 3): the direction in which its neighbours' offsets (B, P, K, 3) vary least,
-    pointing away from the middle of the cloud.
+    """Compute the normal of each centre (B, P, 3), along which its neighbours' offsets (B, P, K, 3) vary least; it
+    points away from the centre of the cloud.
     """
     centred = offsets - offsets.mean(dim=2, keepdim=True)
     normals: Tensor = torch.linalg.eigh(centred.mT @ centred).eigenvectors[..., 0]
@@ -77,9 +77,9 @@ def fit_normals(offsets: Tensor, queries: Tensor, points: Tensor) -> Tensor:
 
 
 def order_around(offsets: Tensor, normals: Tensor) -> Tensor:
-    """The order (B, P, K) of a ring's points (B, P, K, 3) counter-clockwise in the plane across the normal.
+    """Return the counter-clockwise order (B, P, K) of a ring's points (B, P, K, 3) in the plane across the normal.
 
-    Angles are counted from the outermost point; where the walk starts does not matter, as the ring is closed.
+    Angles are measured from the outermost point; the start does not matter, because the ring is closed.
     """
     n = normals[:, :, None]
     projected = offsets - (offsets * n).sum(dim=-1, keepdim=True) * n  # onto the tangent plane
@@ -90,7 +90,7 @@ def order_around(offsets: Tensor, normals: Tensor) -> Tensor:
 
 
 class AnnularConvolution(NormalisedDense):
-    """A convolution with a kernel of 3 around a closed ring: no end, and so no padding.
+    """A convolution with a kernel of 3 around a closed ring, which needs no padding.
 
     [A-CNN](https://arxiv.org/abs/1904.08017), for the points k of a ring of K, in their order around it:
 
@@ -99,7 +99,7 @@ class AnnularConvolution(NormalisedDense):
     Args:
         in_channels: C_in.
         out_channels: C.
-        slope: of the leaky ReLU for negative values; 0 for a plain ReLU.
+        slope: slope of the leaky ReLU for negative values; 0 for a plain ReLU.
 
     Shapes:
         - x: (B, P, K, C_in)
@@ -110,24 +110,24 @@ class AnnularConvolution(NormalisedDense):
         super().__init__(KERNEL * in_channels, out_channels, slope)
 
     def forward(self, x: Tensor) -> Tensor:
-        """(B, P, K, C_in) → (B, P, K, C); the K points are in the order of the ring."""
+        """(B, P, K, C_in) → (B, P, K, C); the K points must be in the order of the ring."""
         return super().forward(torch.cat([x.roll(-step, dims=2) for step in range(KERNEL)], dim=-1))
 
 
 class AnnularAbstraction(Abstraction):
-    """Rings of neighbours, ordered in the tangent plane, convolved around and pooled; rings side by side.
+    """Rings of neighbours, each ordered in the tangent plane, convolved and pooled; the rings are concatenated.
 
     [A-CNN](https://arxiv.org/abs/1904.08017), for a centre i and each ring:
 
         x′_i = [max around the ring of annular convolutions of [p_j − p_i, x_j], one for each ring]
 
     Args:
-        rings: radii, points and widths of each.
+        rings: the radii, points and widths of each ring.
         in_channels: C_in, width of the source points' features; 0 for none.
 
     Shapes:
         - queries, points, features: see ``Abstraction``
-        - neighbours: (B, P, K), numbers of source points in the order of their distances
+        - neighbours: (B, P, K), indices of source points, sorted by distance
         - result: (B, P, C), C the sum of the rings' last widths
     """
 
@@ -139,7 +139,7 @@ class AnnularAbstraction(Abstraction):
         self.out_channels = sum(ring.widths[-1] for ring in rings)
 
     def forward(self, queries: Tensor, points: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
-        """See ``Abstraction``; the neighbours are in the order of their distances."""
+        """See ``Abstraction``; the neighbours must be sorted by distance."""
         offsets = gather_nodes(points, neighbours) - queries[:, :, None]
         with torch.no_grad():
             normals = fit_normals(offsets, queries, points)
@@ -153,18 +153,18 @@ class AnnularAbstraction(Abstraction):
         return torch.cat(results, dim=-1)
 
     def macs(self, queries: int) -> int:
-        """Multiply-accumulates for ``queries`` centres."""
+        """Count the multiply-accumulates for ``queries`` centres."""
         pairs = zip(self.rings, self.around, strict=True)
         return sum(convolutions.macs(queries * ring.points) for ring, convolutions in pairs)
 
 
 def _take(offsets: Tensor, places: Tensor) -> Tensor:
-    """offsets[b, p, places[b, p, k]]: (B, P, k, 3)."""
+    """Gather offsets[b, p, places[b, p, k]]: (B, P, k, 3)."""
     return offsets.gather(2, places[..., None].expand(-1, -1, -1, 3))
 
 
 def build_acnn(size: Size) -> Hierarchy:
-    """A-CNN for the task, points, classes and features of a size."""
+    """Build A-CNN for the task, points, classes and features of a size."""
 
     def make(row: Rings, in_channels: int) -> AnnularAbstraction:
         return AnnularAbstraction(row.rings, in_channels)

@@ -1,4 +1,4 @@
-"""DGCNN (Wang et al., ACM TOG 2019, arXiv:1801.07829): convolutions on graphs that follow the features."""
+"""DGCNN (Wang et al., ACM TOG 2019, arXiv:1801.07829): convolutions on graphs in feature space."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from point2node.models.reference.network import (
 from point2node.models.sizes import Size
 
 K = 20
-"""Neighbours in every graph, the point itself included."""
+"""Neighbours in every graph, including the point itself."""
 SLOPE = 0.2
-"""Of the leaky ReLU behind every norm."""
+"""Slope of the leaky ReLU after every norm."""
 PLAN = PyramidPlan(level_sizes=(None,), sampling="farthest", encoder=(Search(K, 1, 0, 0),))
-"""All points, and the graph of the first layer, which is the one in space."""
+"""All points, and the graph of the first layer, the only one in space."""
 
 
 class EdgeConv(nn.Module):
@@ -38,15 +38,15 @@ class EdgeConv(nn.Module):
         x′_i = max over j of h(x_i, x_j − x_i)
 
     The first layer of h is linear in both arguments: θ·(x_j − x_i) + φ·x_i = θ·x_j + (φ − θ)·x_i. So it is applied once
-    per node instead of once per edge; its weight holds θ, then φ.
+    per node instead of once per edge; its weight contains θ, then φ.
 
     Args:
         in_channels: C_in.
-        widths: of the layers of h; C is the last.
+        widths: widths of the layers of h; the last is C.
 
     Shapes:
         - nodes: (B, N, C_in)
-        - neighbours: (B, N, K), numbers of nodes
+        - neighbours: (B, N, K), node indices
         - result: (B, N, C)
     """
 
@@ -62,24 +62,24 @@ class EdgeConv(nn.Module):
         return self.rest(self.first.activate(edges)).max(dim=2).values
 
     def macs(self, points: int) -> int:
-        """Multiply-accumulates for one cloud, as published: every layer of h on every edge."""
+        """Count the multiply-accumulates for one cloud as published: every layer of h on every edge."""
         return self.first.macs(points * K) + self.rest.macs(points * K)
 
 
 class Dgcnn(Network):
-    """EdgeConvs, each on the graph of its own input: what segmenter and classifier share.
+    """EdgeConvs, each on the graph of its input: shared by segmenter and classifier.
 
     [DGCNN](https://arxiv.org/abs/1801.07829), Sec. 3.2:
 
         x_(l+1) = EdgeConv(x_l, the K nearest neighbours among x_l)
 
-    The first graph is that of the coordinates and comes with the pyramid; the others connect points that are near in
-    feature space, wherever they are, and are searched here.
+    The first graph is in space and comes with the pyramid; the others connect points that are near each other in
+    feature space, and are searched here.
 
     Args:
         edge_convs: the widths of each EdgeConv.
         in_features: width of the input features in addition to xyz; 0 for none.
-        head: gives logits.
+        head: computes the logits from the nodes.
         node_channels: C, the width of a node.
 
     Shapes:
@@ -97,7 +97,7 @@ class Dgcnn(Network):
         self.embedding = NormalisedDense(sum(widths[-1] for widths in edge_convs), 1024, SLOPE)
 
     def _local(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """The outputs of all EdgeConvs side by side (B, N, C)."""
+        """Compute the concatenated outputs of all EdgeConvs (B, N, C)."""
         nodes = join_features(pyramid.levels[0], features)
         (neighbours,) = pyramid.encoder
         outputs: list[Tensor] = []
@@ -109,18 +109,18 @@ class Dgcnn(Network):
         return torch.cat(outputs, dim=-1)
 
     def _body_macs(self, points: int) -> int:
-        """Searching is not counted, as in every network here."""
+        """Count all layers; as in all networks here, searches are not counted."""
         return sum(edge_conv.macs(points) for edge_conv in self.edge_convs) + self.embedding.macs(points)
 
 
 class DgcnnSegmenter(Dgcnn, Segmenter):
     """A label for every point, from its own features and those of the whole cloud.
 
-    [DGCNN](https://arxiv.org/abs/1801.07829), for the outputs h of all EdgeConvs side by side:
+    [DGCNN](https://arxiv.org/abs/1801.07829), for the concatenated outputs h of all EdgeConvs:
 
         logits_i = head([max over j of embedding(h_j), h_i])
 
-    The network for semantic segmentation, without the spatial transformer of their part segmentation.
+    This is the network for semantic segmentation, without the spatial transformer of the part segmentation.
 
     Shapes:
         - features: (B, N, in_features), or None
@@ -128,7 +128,7 @@ class DgcnnSegmenter(Dgcnn, Segmenter):
     """
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, 512), from each point's features beside the cloud's."""
+        """Compute nodes (B, N, 512) from each point's features and the cloud's."""
         local = self._local(features, pyramid)
         return self.head.lead(torch.cat([spread_maximum(self.embedding(local)), local], dim=-1))
 
@@ -136,7 +136,7 @@ class DgcnnSegmenter(Dgcnn, Segmenter):
 class DgcnnClassifier(Dgcnn, Classifier):
     """One label for the whole cloud, from the maximum and the mean over all points.
 
-    [DGCNN](https://arxiv.org/abs/1801.07829), Sec. 4.1 and Fig. 3, for the outputs h of all EdgeConvs side by side:
+    [DGCNN](https://arxiv.org/abs/1801.07829), Sec. 4.1 and Fig. 3, for the concatenated outputs h of all EdgeConvs:
 
         logits = head([max over i of embedding(h_i), mean over i of embedding(h_i)])
 
@@ -146,7 +146,7 @@ class DgcnnClassifier(Dgcnn, Classifier):
     """
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, 512), in front of the embedding that is pooled."""
+        """Compute nodes (B, N, 512), the input of the embedding that is pooled."""
         return self._local(features, pyramid)
 
     def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
@@ -155,9 +155,9 @@ class DgcnnClassifier(Dgcnn, Classifier):
 
 
 def build_dgcnn(size: Size) -> Dgcnn:
-    """DGCNN for the task, classes and features of a size; it takes clouds of any number of points.
+    """Build DGCNN for the task, classes and features of a size; it takes clouds of any number of points.
 
-    Three EdgeConvs label points, four a cloud, as in the authors' networks.
+    As in the authors' networks, there are three EdgeConvs for segmentation and four for classification.
     """
     layer = partial(NormalisedDense, slope=SLOPE)
     if size.task == "classification":
@@ -168,18 +168,18 @@ def build_dgcnn(size: Size) -> Dgcnn:
 
 
 CHUNK = 2**22
-"""Distances held at a time: 16 MB in float32, all pairs of one cloud of 2048 points."""
+"""Distances stored at a time: 16 MB in float32, all pairs of one cloud of 2048 points."""
 
 
 @torch.no_grad()
 def feature_neighbours(nodes: Tensor, k: int) -> Tensor:
-    """Indices (B, N, min(k, N)) of the nodes nearest to each node of (B, N, C), itself included, in any order.
+    """Find the nodes nearest to each node of (B, N, C), including itself: indices (B, N, min(k, N)) in any order.
 
-    One cloud after the other, so that a cloud has the same neighbours in any batch.
+    Clouds are searched one by one, so that a cloud has the same neighbours in any batch.
     """
     k = min(k, nodes.shape[1])
     rows = max(1, CHUNK // nodes.shape[1])
-    with torch.autocast(nodes.device.type, enabled=False):  # three digits would not tell neighbours apart
+    with torch.autocast(nodes.device.type, enabled=False):  # three digits cannot distinguish neighbours
         nodes = nodes.to(torch.promote_types(nodes.dtype, torch.float32))
         centred = nodes - nodes.mean(dim=1, keepdim=True)  # the products below lose digits far from the origin
         if in_one_piece():
@@ -190,6 +190,6 @@ def feature_neighbours(nodes: Tensor, k: int) -> Tensor:
 
 
 def _nearest(queries: Tensor, cloud: Tensor, k: int) -> Tensor:
-    """(Q, C) and (N, C) give (Q, k), by ‖x_j‖² − 2 x_i·x_j: ‖x_i‖² would not change the order."""
+    """Find the k nearest: (Q, C) and (N, C) → (Q, k), by ‖x_j‖² − 2 x_i·x_j; ‖x_i‖² does not change the order."""
     squares = cloud.square().sum(dim=-1)
     return torch.addmm(squares, queries, cloud.T, alpha=-2).topk(k, largest=False, sorted=False).indices

@@ -1,4 +1,4 @@
-"""GACNet (Wang et al., CVPR 2019): attention over the neighbours in space, by their positions and their features."""
+"""GACNet (Wang et al., CVPR 2019): attention over the neighbours in space, by their positions and features."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from point2node.models.reference.network import Mlp, NormalisedDense, Segmenter,
 from point2node.models.sizes import Size
 
 POSITION, FEATURE, MERGED = (32, 16), (16, 16), (64,)
-"""Widths of the three MLPs of the attention: of the offset, of the difference in features, of both."""
+"""Widths of the three MLPs of the attention: for the offset, for the difference in features, for both."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """One level of the graph pyramid: one of ``share`` points, its graph, widths before the attention and after it."""
+    """One level of the graph pyramid: one of every ``share`` points, a graph, widths before and after the attention."""
 
     share: int
     neighbours: int
@@ -36,7 +36,7 @@ ROWS = (
     Row(64, 21, 0.8, (256, 256, 512), 512),
     Row(128, 12, 1.6, (256, 256), 256),
 )
-"""The released network for S3DIS: 4096, 1024, 256, 64 and 32 points there, as shares here."""
+"""The released network for S3DIS: its 4096, 1024, 256, 64 and 32 points are given as shares here."""
 PROPAGATION = ((256, 256), (256, 256), (128, 128), (128, 128))
 """From the smallest level up."""
 
@@ -51,16 +51,16 @@ class GraphAttention(nn.Module):
         a_ij = softmax over j of α([Δp_ij, h_j − h_i])
         result_i = Σ_j a_ij ⊙ h_j
 
-    As in the release, α sees the offset embedded in 16 channels, and these are summed along with the features h_j.
+    As in the release, α reads the offset embedded in 16 channels, and these are summed along with the features h_j.
 
     Args:
         channels: C, the width of h.
-        edge_channels: E, the width of the offsets: 3 for positions.
+        edge_channels: E, the width of the offsets; 3 for positions.
 
     Shapes:
         - h: (B, P, C)
         - edges: (B, P, K, E), the offsets Δp
-        - neighbours: (B, P, K), numbers of points
+        - neighbours: (B, P, K), indices of points
         - result: (B, P, 16 + C)
     """
 
@@ -81,13 +81,13 @@ class GraphAttention(nn.Module):
         return (a * torch.cat([position, grouped], dim=-1)).sum(dim=2)
 
     def macs(self, edges: int) -> int:
-        """Multiply-accumulates for ``edges`` edges."""
+        """Count the multiply-accumulates for ``edges`` edges."""
         mlps = sum(mlp.macs(edges) for mlp in (self.position, self.feature, self.merged))
         return mlps + edges * (self.attention.in_features + 1) * self.out_channels
 
 
 class AttentionLayer(nn.Module):
-    """An MLP, the attention over the ball of each point, and a layer that sees both.
+    """An MLP, attention over the ball of each point, and a layer that merges both.
 
     A level of [GACNet] (CVPR 2019):
 
@@ -103,7 +103,7 @@ class AttentionLayer(nn.Module):
     Shapes:
         - points: (B, P, 3)
         - features: (B, P, C_in)
-        - neighbours: (B, P, K), numbers of points
+        - neighbours: (B, P, K), indices of points
         - result: (B, P, C)
     """
 
@@ -122,7 +122,7 @@ class AttentionLayer(nn.Module):
         return self.merge(torch.cat([h, self.attention(h, offsets, neighbours)], dim=-1))
 
     def macs(self, points: int) -> int:
-        """Multiply-accumulates for ``points`` points."""
+        """Count the multiply-accumulates for ``points`` points."""
         return self.mlp.macs(points) + self.attention.macs(points * self.neighbours) + self.merge.macs(points)
 
 
@@ -136,7 +136,7 @@ class GacNet(Segmenter):
         logits = refined([ŷ, attention(ŷ)])
 
     Args:
-        size: the points of the clouds, of which the levels are shares, and their classes and features.
+        size: the number of points, which the levels are shares of, and the classes and features.
 
     Shapes:
         - features: (B, N, in_features), or None
@@ -161,7 +161,7 @@ class GacNet(Segmenter):
         self.refined = nn.Linear(num_classes + self.refinement.out_channels, num_classes)
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """What the last propagation gives (B, N, 128). The input is height and features; positions enter as offsets."""
+        """Compute nodes (B, N, 128) from height and features; positions only enter as offsets."""
         levels = pyramid.levels
         x = join_features(levels[0][..., 2:], features)
         graphs, pooling = pyramid.encoder[: len(ROWS)], pyramid.encoder[len(ROWS) :]
@@ -176,7 +176,7 @@ class GacNet(Segmenter):
         return self.propagation(of_level, pyramid, self.plan)
 
     def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
+        """Return logits (B, N, classes)."""
         logits = super()._label(nodes, features, pyramid)
         xyz = pyramid.levels[0]
         neighbours, _ = group_in_ball(xyz, xyz, pyramid.encoder[0], ROWS[0].radius)
@@ -192,7 +192,7 @@ class GacNet(Segmenter):
 
 
 def build_gacnet(size: Size) -> GacNet:
-    """GACNet for the points, classes and features of a size, whose task must be segmentation."""
+    """Build GACNet for the points, classes and features of a size; the task must be segmentation."""
     if size.task != "segmentation":
         raise InputError("model", expected=f"one for {size.task}", found="'gacnet', whose paper labels points only")
     return GacNet(size)

@@ -1,4 +1,4 @@
-"""What networks in the manner of PointNet++ share: sampled levels, each abstracted from the last, and the way back."""
+"""Shared parts of PointNet++-like networks: sampled levels, each abstracted from the previous, and propagation back."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from point2node.models.reference.network import Classifier, Mlp, Segmenter, join
 
 
 class Abstraction(nn.Module):
-    """From a level of points to the next smaller one: each of its points sees its neighbours on the level above.
+    """The step from one level to the next smaller one: each of its points sees its neighbours on the larger level.
 
-    The set abstraction of [PointNet++](https://arxiv.org/abs/1706.02413), in whatever form h a network gives it:
+    The set abstraction of [PointNet++](https://arxiv.org/abs/1706.02413); each network has a different h:
 
         result_p = h({(x_q - x_p, f_q) : q in neighbours(p)})
 
@@ -26,7 +26,7 @@ class Abstraction(nn.Module):
         - queries: (B, P, 3), the centres
         - points: (B, M, 3), the source points
         - features: (B, M, C_in) of the source points, or None
-        - neighbours: (B, P, K), numbers of source points
+        - neighbours: (B, P, K), indices of source points
         - result: (B, P, C)
     """
 
@@ -39,7 +39,7 @@ class Abstraction(nn.Module):
 
     @abstractmethod
     def macs(self, queries: int) -> int:
-        """Multiply-accumulates for ``queries`` centres."""
+        """Count the multiply-accumulates for ``queries`` centres."""
 
 
 A = TypeVar("A", bound=Abstraction)
@@ -47,7 +47,7 @@ R = TypeVar("R")
 
 
 def stack(make: Callable[[R, int], A], rows: Sequence[R], in_channels: int) -> list[A]:
-    """The abstractions of a table, each made from a row and the width of what the one before gives."""
+    """Make the abstractions of a table, each from a row and the output width of the previous one."""
     layers: list[A] = []
     for row in rows:
         layers.append(make(row, in_channels))
@@ -56,7 +56,7 @@ def stack(make: Callable[[R, int], A], rows: Sequence[R], in_channels: int) -> l
 
 
 class FeaturePropagation(nn.Module):
-    """Features of a level from those of the smaller one by interpolation, and from its own.
+    """New features of a level, from those of the next smaller level by interpolation, and from its own.
 
     [PointNet++](https://arxiv.org/abs/1706.02413), Sec. 3.4:
 
@@ -65,14 +65,14 @@ class FeaturePropagation(nn.Module):
     Args:
         in_channels: C_in, width of the smaller level's features.
         skip_channels: C_s, width of the level's own features; 0 for none.
-        widths: of the MLP; C is the last.
+        widths: layer widths of the MLP; the last is C.
 
     Shapes:
         - queries: (B, P, 3), the points of the level
         - points: (B, M, 3), those of the smaller level
         - features: (B, M, C_in), of the smaller level
         - skip: (B, P, C_s), of the level, or None
-        - neighbours: (B, P, K), numbers of points of the smaller level
+        - neighbours: (B, P, K), indices of points of the smaller level
         - result: (B, P, C)
     """
 
@@ -89,20 +89,20 @@ class FeaturePropagation(nn.Module):
         return self.mlp(x if skip is None else torch.cat([x, skip], dim=-1))
 
     def macs(self, queries: int, neighbours: int) -> int:
-        """Multiply-accumulates for ``queries`` points with this many neighbours each."""
+        """Count the multiply-accumulates for ``queries`` points with this many neighbours each."""
         return queries * neighbours * self.in_channels + self.mlp.macs(queries)
 
 
 class Propagation(Layers[FeaturePropagation]):
-    """The way back from the smallest level to all points.
+    """Feature propagation from the smallest level back to all points.
 
-    [PointNet++](https://arxiv.org/abs/1706.02413), with F_l the features that a level has from the way down:
+    [PointNet++](https://arxiv.org/abs/1706.02413), with F_l the encoder's features of a level:
 
         D_l = propagation_l(D_(l+1), F_l)
 
     Args:
         channels: C_l of every level's features, from the largest level down.
-        widths: FP(widths), from the smallest level up; C is the last of all.
+        widths: FP(widths), from the smallest level up; the very last is C.
 
     Shapes:
         - of_level: (B, P_l, C_l) for every level, from the largest down
@@ -117,7 +117,7 @@ class Propagation(Layers[FeaturePropagation]):
             in_channels = row[-1]
 
     def forward(self, of_level: Sequence[Tensor | None], pyramid: Pyramid, plan: PyramidPlan) -> Tensor:
-        """The features of every level (B, P_l, C_l) → those of all points (B, N, C)."""
+        """Features of every level (B, P_l, C_l) → features of all points (B, N, C)."""
         *skips, x = of_level
         assert x is not None
         for layer, search, found in zip(self, plan.decoder, pyramid.decoder, strict=True):
@@ -126,19 +126,19 @@ class Propagation(Layers[FeaturePropagation]):
         return x
 
     def macs(self, points: int, plan: PyramidPlan) -> int:
-        """Multiply-accumulates for a cloud of ``points`` points."""
+        """Count the multiply-accumulates for a cloud of ``points`` points."""
         sizes = plan.sizes(points)
         pairs = zip(self, plan.decoder, strict=True)
         return sum(layer.macs(sizes[search.queries], search.neighbours) for layer, search in pairs)
 
 
 def searches_back(sizes: Sequence[int]) -> tuple[Search, ...]:
-    """What ``Propagation`` asks for: for each point the 3 nearest of the next smaller level, the smallest first."""
+    """Return the searches of ``Propagation``, smallest level first: the 3 nearest points of the next smaller level."""
     return tuple(Search(min(3, sizes[level - 1]), 1, level, level - 1) for level in range(len(sizes), 0, -1))
 
 
 def interpolate(queries: Tensor, points: Tensor, features: Tensor, neighbours: Tensor) -> Tensor:
-    """f(x) = Σ wᵢ(x) fᵢ / Σ wᵢ(x) with wᵢ = 1 / d(x, xᵢ)² over the neighbours (PointNet++, Eq. 2, p = 2): (B, P, C)."""
+    """Compute Σ wᵢ(x) fᵢ / Σ wᵢ(x), wᵢ = 1 / d(x, xᵢ)², over the neighbours (PointNet++, Eq. 2, p = 2): (B, P, C)."""
     squares = (gather_nodes(points, neighbours) - queries[:, :, None]).square().sum(dim=-1)  # (B, P, 3)
     w = squares.clamp_min(1e-10).reciprocal()
     w = w / w.sum(dim=-1, keepdim=True)
@@ -146,9 +146,9 @@ def interpolate(queries: Tensor, points: Tensor, features: Tensor, neighbours: T
 
 
 def group_in_ball(queries: Tensor, points: Tensor, neighbours: Tensor, radius: float) -> tuple[Tensor, Tensor]:
-    """The ball query, read as "the K nearest points within the radius": neighbours (B, P, K) and their offsets from
-    the centres (B, P, K, 3). Those beyond it are replaced by the nearest one, which a maximum ignores. The papers take
-    any K points of the ball.
+    """Return the K nearest points within the radius: neighbours (B, P, K) and their offsets from the centres
+    (B, P, K, 3). Those outside the ball are replaced by the nearest one, which does not change a maximum. The papers
+    take any K points of the ball.
     """
     offsets = gather_nodes(points, neighbours) - queries[:, :, None]
     outside = offsets.square().sum(dim=-1) > radius**2  # (B, P, K)
@@ -159,17 +159,17 @@ def group_in_ball(queries: Tensor, points: Tensor, neighbours: Tensor, radius: f
 
 
 def join_grouped(offsets: Tensor, features: Tensor | None, neighbours: Tensor) -> Tensor:
-    """[p_j − p_i, x_j] of the neighbours: offsets (B, P, K, 3) and features (B, M, C) → (B, P, K, 3 + C)."""
+    """Concatenate [p_j − p_i, x_j] of the neighbours: offsets (B, P, K, 3), features (B, M, C) → (B, P, K, 3 + C)."""
     return join_features(offsets, None if features is None else gather_nodes(features, neighbours))
 
 
 def level_sizes(shares: Sequence[int], points: int) -> tuple[int, ...]:
-    """How many points each level has below a cloud of ``points``: one of ``share`` each, at least one."""
+    """Return the sizes of the levels of a cloud of ``points`` points: one of every ``share`` points, at least one."""
     return tuple(max(1, points // share) for share in shares)
 
 
 class Hierarchy(Network):
-    """Farthest-sampled levels, each abstracted from the one above: what segmenter and classifier share.
+    """Farthest-sampled levels, each abstracted from the previous one: shared by segmenter and classifier.
 
     The encoder of [PointNet++](https://arxiv.org/abs/1706.02413):
 
@@ -179,7 +179,7 @@ class Hierarchy(Network):
         abstraction: from the largest level down.
         sizes: of the sampled levels.
         in_features: width of the input features in addition to xyz; 0 for none.
-        head: gives logits.
+        head: computes the logits from the nodes.
         node_channels: C, the width of a node.
         node_level: the level whose points are the nodes.
         decoder: the neighbours that the way back needs.
@@ -210,11 +210,11 @@ class Hierarchy(Network):
         self.abstraction: Layers[Abstraction] = Layers(abstraction)
 
     def _input(self, features: Tensor | None, pyramid: Pyramid) -> Tensor | None:
-        """What the points of level 0 bring with them: the input features, if any."""
+        """Return the features of the points of level 0: the input features, if any."""
         return features
 
     def _abstracted(self, features: Tensor | None, pyramid: Pyramid) -> list[Tensor | None]:
-        """The features of every level (B, P_l, C_l)."""
+        """Compute the features of every level (B, P_l, C_l)."""
         of_level = [self._input(features, pyramid)]
         for layer, search, found in zip(self.abstraction, self.plan.encoder, pyramid.encoder, strict=True):
             queries, points = pyramid.levels[search.queries], pyramid.levels[search.source]
@@ -227,7 +227,7 @@ class Hierarchy(Network):
 
 
 class HierarchicalSegmenter(Hierarchy, Segmenter):
-    """A label for every point: features propagated back level by level, from 3 neighbours each.
+    """A label for every point: features are propagated back level by level, from 3 neighbours each.
 
     [PointNet++](https://arxiv.org/abs/1706.02413) for scenes, with F_l the features of the encoder:
 
@@ -238,9 +238,9 @@ class HierarchicalSegmenter(Hierarchy, Segmenter):
         abstraction: from the largest level down.
         sizes: of the sampled levels.
         in_features: width of the input features in addition to xyz; 0 for none.
-        in_channels: width of the features that the points of level 0 enter with.
+        in_channels: width of the features of the points of level 0.
         propagation: FP(widths), from the smallest level up.
-        head: gives logits.
+        head: computes the logits from the nodes.
 
     Shapes:
         - features: (B, N, in_features), or None
@@ -261,7 +261,7 @@ class HierarchicalSegmenter(Hierarchy, Segmenter):
         self.propagation = Propagation([in_channels, *(layer.out_channels for layer in abstraction)], propagation)
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, C), from what the last propagation gives."""
+        """Compute nodes (B, N, C), the result of the last propagation."""
         return self.head.lead(self.propagation(self._abstracted(features, pyramid), pyramid, self.plan))
 
     def _body_macs(self, points: int) -> int:
@@ -269,10 +269,10 @@ class HierarchicalSegmenter(Hierarchy, Segmenter):
 
 
 class HierarchicalClassifier(Hierarchy, Classifier):
-    """One label for the whole cloud: the nodes are the points of the last level.
+    """One label for the whole cloud; the nodes are the points of the last level.
 
-    [PointNet++](https://arxiv.org/abs/1706.02413) for shapes. One more abstraction takes the nodes as one group around
-    the origin, the middle of the frame:
+    [PointNet++](https://arxiv.org/abs/1706.02413) for shapes. A further abstraction takes the nodes as one group around
+    the origin, the centre of the frame:
 
         logits = head(whole(F_last))
 
@@ -281,7 +281,7 @@ class HierarchicalClassifier(Hierarchy, Classifier):
         sizes: of the sampled levels.
         in_features: width of the input features in addition to xyz; 0 for none.
         whole: the abstraction of the last level as one group.
-        head: gives logits.
+        head: computes the logits from the nodes.
 
     Shapes:
         - features: (B, N, in_features), or None
@@ -296,7 +296,7 @@ class HierarchicalClassifier(Hierarchy, Classifier):
         self.whole = whole
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """The features of the last level's points (B, P, C)."""
+        """Compute nodes (B, P, C), the features of the last level's points."""
         nodes = self._abstracted(features, pyramid)[-1]
         assert nodes is not None
         return nodes
@@ -308,5 +308,5 @@ class HierarchicalClassifier(Hierarchy, Classifier):
         return self.whole(centre, points, nodes, everything).squeeze(1)
 
     def _body_macs(self, points: int) -> int:
-        """The levels, and so this number, do not depend on ``points``."""
+        """Count all layers; the sizes of the levels, and so the count, do not depend on ``points``."""
         return super()._body_macs(points) + self.whole.macs(1)

@@ -1,4 +1,4 @@
-"""KCNet (Shen et al., CVPR 2018, arXiv:1712.06760): neighbourhoods compared with learnt point sets, graph pooling."""
+"""KCNet (Shen et al., CVPR 2018, arXiv:1712.06760): neighbourhoods compared with learned point sets, graph pooling."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from point2node.models.reference.network import (
 from point2node.models.sizes import Size
 
 K = 16
-"""Neighbours in the graph, without the point itself."""
+"""Neighbours in the graph, excluding the point itself."""
 KERNELS, KERNEL_POINTS, SIGMA, SPREAD = 32, 16, 0.005, 0.2
-"""32 kernels of 16 points, which start anywhere in a cube of ± 0.2."""
+"""32 kernels of 16 points, initialised at random in a cube of ± 0.2."""
 PLAN = PyramidPlan((None,), "farthest", encoder=(Search(1 + K, 1, 0, 0),))
 """All points; each is its own first neighbour."""
 
 
 class KernelCorrelation(nn.Module):
-    """Compares the neighbourhood of each point with learned point sets.
+    """A comparison of the neighbourhood of each point with learned point sets.
 
     [KCNet](https://arxiv.org/abs/1712.06760), over the points m of a kernel κ and the K neighbours n of point i:
 
         KC(κ, x_i) = 1/K Σ_m Σ_n exp(−‖κ_m + x_i − x_n‖² / σ)
 
-    Each kernel κ is a set of learned points; the response is high where the neighbourhood looks like it.
+    Each kernel κ is a set of learned points; the response is high if the neighbourhood looks like it.
 
     Shapes:
         - offsets: (B, N, K, 3), x_n − x_i
@@ -52,12 +52,12 @@ class KernelCorrelation(nn.Module):
         return responses.sum(dim=-1).mean(dim=2)
 
     def macs(self, points: int) -> int:
-        """Multiply-accumulates for one cloud."""
+        """Count the multiply-accumulates for one cloud."""
         return points * K * self.kernels.numel()
 
 
 class KcNet(Network):
-    """Responses of kernels, and features pooled over a graph: what segmenter and classifier share.
+    """Responses of kernels, and features pooled over a graph: shared by segmenter and classifier.
 
     [KCNet](https://arxiv.org/abs/1712.06760):
 
@@ -65,10 +65,10 @@ class KcNet(Network):
         joined = [max over the graph of x_2, x_4]
 
     Args:
-        widths: of four layers; the features of the second are pooled and joined to those of the fourth.
-        rest: of the layers in front of the maximum over the cloud.
+        widths: widths of the four layers; the features of the second are pooled and joined to those of the fourth.
+        rest: widths of the layers before the maximum over the cloud.
         in_features: width of the input features in addition to xyz; 0 for none.
-        head: gives logits.
+        head: computes the logits from the nodes.
         node_channels: C, the width of a node.
 
     Shapes:
@@ -90,7 +90,7 @@ class KcNet(Network):
         self.rest = Mlp(widths[1] + widths[3], rest)
 
     def _local(self, features: Tensor | None, pyramid: Pyramid) -> list[Tensor]:
-        """The input with its responses, the features of the four layers, and the pooled second beside the fourth."""
+        """Return the input with its responses, the four layers' features, and the pooled second with the fourth."""
         (xyz,), (graph,) = pyramid.levels, pyramid.encoder
         offsets = gather_nodes(xyz, graph[..., 1:]) - xyz[:, :, None]
         outputs = [torch.cat([join_features(xyz, features), self.correlation_with_kernels(offsets)], dim=-1)]
@@ -116,7 +116,7 @@ class KcNetClassifier(KcNet, Classifier):
     """
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, 192), in front of the layer whose maximum is taken."""
+        """Compute nodes (B, N, 192), the input of the layer that is pooled."""
         return self._local(features, pyramid)[-1]
 
     def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
@@ -136,14 +136,14 @@ class KcNetSegmenter(KcNet, Segmenter):
     """
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, 512)."""
+        """Compute nodes (B, N, 512)."""
         *outputs, joined = self._local(features, pyramid)
         fifth = self.rest.lead(joined)
         return self.head.lead(torch.cat([*outputs, fifth, spread_maximum(self.rest.finish(fifth))], dim=-1))
 
 
 def build_kcnet(size: Size) -> KcNet:
-    """KCNet for the task, classes and features of a size; it takes clouds of any number of points."""
+    """Build KCNet for the task, classes and features of a size; it takes clouds of any number of points."""
     in_features = size.in_features
     if size.task == "classification":
         head = Head(1024, (512, 256), (0.0, 0.5), size.num_classes, NormalisedDense)

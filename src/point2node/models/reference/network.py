@@ -1,4 +1,4 @@
-"""What the reference networks share: how a label comes from their nodes, and layers."""
+"""Shared parts of the reference models: how labels are computed from nodes, and layers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from point2node.models.operators.activation_norm import activate_and_normalise_
 
 
 class Segmenter(Network):
-    """A label for every point; the nodes are what the last hidden layer of the head reads.
+    """A label for every point; the nodes are the input of the head's last hidden layer.
 
     The form of [PointNet](https://arxiv.org/abs/1612.00593) and its successors:
 
@@ -32,12 +32,12 @@ class Segmenter(Network):
     task = "segmentation"
 
     def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, classes)."""
+        """Return logits (B, N, classes)."""
         return self.head.finish(nodes)
 
 
 class Classifier(Network):
-    """One label for the whole cloud: the head reads a summary of all nodes.
+    """One label for the whole cloud; the head reads a summary of all nodes.
 
     The form of [PointNet](https://arxiv.org/abs/1612.00593) and its successors:
 
@@ -51,28 +51,28 @@ class Classifier(Network):
     task = "classification"
 
     def _label(self, nodes: Tensor, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, classes)."""
+        """Return logits (B, classes)."""
         return self.head(self._summary(nodes, pyramid))
 
     @abstractmethod
     def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
-        """What the head reads: nodes (B, nodes, C) → one row for each cloud."""
+        """Summarise nodes (B, nodes, C) as one row per cloud, the input of the head."""
 
     def _head_rows(self, nodes: int) -> int:
         return 1
 
 
 class NormalisedDense(Dense):
-    """linear without bias → batch norm → ReLU, or leaky ReLU where a slope is given.
+    """A linear map without bias, then batch norm, then ReLU, or leaky ReLU if a slope is given.
 
         ReLU(BatchNorm(W x))
 
-    The published layers also have a bias, which the norm removes again: it would never learn.
+    The published layers also have a bias, but batch norm cancels it, so it would never learn.
 
     Args:
         in_channels: width of the input.
         out_channels: width of the result.
-        slope: of the leaky ReLU for negative values; 0 for a plain ReLU.
+        slope: slope of the leaky ReLU for negative values; 0 for a plain ReLU.
 
     Shapes:
         - x: (…, in_channels)
@@ -89,13 +89,13 @@ class NormalisedDense(Dense):
         return self.activate(self.linear(x))
 
     def activate(self, z: Tensor) -> Tensor:
-        """What follows the linear map; z (…, out_channels) may be overwritten."""
+        """Apply what follows the linear map; z (…, out_channels) may be overwritten."""
         z = activate_and_normalise_(z, self.norm, activation=False)
         return F.leaky_relu(z, self.slope) if self.slope else F.relu(z)
 
 
 class Mlp(nn.Sequential):
-    """The same layers for every point, one after the other.
+    """A sequence of layers, applied to every point alike.
 
     mlp(…) of [PointNet](https://arxiv.org/abs/1612.00593) and its successors:
 
@@ -103,9 +103,9 @@ class Mlp(nn.Sequential):
 
     Args:
         in_channels: width of the input.
-        widths: of the layers.
-        slope: of their leaky ReLUs; 0 for plain ReLUs.
-        layer: makes a layer from its two widths and the slope.
+        widths: widths of the layers.
+        slope: slope of their leaky ReLUs; 0 for plain ReLUs.
+        layer: makes a layer from its input and output widths and the slope.
 
     Shapes:
         - x: (…, in_channels)
@@ -122,25 +122,25 @@ class Mlp(nn.Sequential):
         super().__init__(*(layer(*pair, slope) for pair in pairwise((in_channels, *widths))))
 
     def lead(self, x: Tensor) -> Tensor:
-        """Through every layer but the last."""
+        """Apply every layer but the last."""
         for layer in list(self)[:-1]:
             x = layer(x)
         return x
 
     def finish(self, x: Tensor) -> Tensor:
-        """Through the last layer, from what ``lead`` gives."""
+        """Apply the last layer to the result of ``lead``."""
         return self[-1](x)
 
     def macs(self, rows: int) -> int:
-        """Multiply-accumulates for ``rows`` vectors."""
+        """Count the multiply-accumulates for ``rows`` vectors."""
         return sum(layer.macs(rows) for layer in self if isinstance(layer, Dense))
 
 
 def join_features(xyz: Tensor, features: Tensor | None) -> Tensor:
-    """(…, 3) and (…, C) give (…, 3 + C); without features the coordinates alone."""
+    """Concatenate (…, 3) and (…, C) → (…, 3 + C); only the coordinates if there are no features."""
     return xyz if features is None else torch.cat([xyz, features], dim=-1)
 
 
 def spread_maximum(x: Tensor) -> Tensor:
-    """The maximum over each cloud, given to all of its points: (B, N, C) → (B, N, C)."""
+    """Compute the maximum over each cloud and repeat it for all points: (B, N, C) → (B, N, C)."""
     return x.max(dim=1, keepdim=True).values.expand_as(x)

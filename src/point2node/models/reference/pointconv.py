@@ -1,4 +1,4 @@
-"""PointConv (Wu et al., CVPR 2019, arXiv:1811.07246): kernels that are functions of the offset and of the density."""
+"""PointConv (Wu et al., CVPR 2019, arXiv:1811.07246): kernels that are functions of the offset and the density."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from point2node.models.reference.network import Mlp, NormalisedDense, Segmenter,
 from point2node.models.sizes import Size
 
 WEIGHT_NET = (8, 8, 16)
-"""Offset → the C_mid = 16 weights of a neighbour."""
+"""Widths of the MLP from the offset to the C_mid = 16 weights of a neighbour."""
 DENSITY_NET = 16
 """Hidden width of the map from inverse density to its scale."""
 DECODER_NEIGHBOURS = 16
@@ -33,7 +33,7 @@ DECODER_NEIGHBOURS = 16
 
 @dataclass(frozen=True)
 class Row:
-    """One encoding layer: one of ``share`` points, K, the bandwidth of the density, and widths."""
+    """One encoding layer: one of every ``share`` points, K, the bandwidth of the density, and widths."""
 
     share: int
     neighbours: int
@@ -43,7 +43,7 @@ class Row:
 
 CLASSIFIER = (Row(2, 32, 0.1, (64, 64, 128)), Row(8, 64, 0.2, (128, 128, 256)))
 WHOLE = Row(0, 0, 0.4, (256, 512, 1024))
-"""The released classifier: 512 and 128 points, then all of them as one group."""
+"""The released classifier: 512 and 128 points, then all as one group."""
 SEGMENTER = (
     Row(2, 32, 0.1, (32, 32, 64)),
     Row(8, 32, 0.2, (64, 64, 128)),
@@ -52,19 +52,19 @@ SEGMENTER = (
 )
 """The released network for scenes, whose last level has 36 points of 2048."""
 DECODER = ((512, 512), (256, 256), (256, 128), (128, 128, 128))
-"""The first width of each is the PointConv's, the others follow the skip connection; from the smallest level up."""
+"""Widths from the smallest level up; in each, the first is that of the PointConv, the others follow the skip."""
 
 
 @torch.no_grad()
 def gaussian_density(points: Tensor, bandwidth: float) -> Tensor:
-    """Kernel density estimate at each point (B, M, 3) → (B, M, 1): the mean over all points of exp(−d² / 2b²).
+    """Estimate the density at each point (B, M, 3) → (B, M, 1): the mean over all points of exp(−d² / 2b²).
 
-    The kernel's constant cancels in the inverse density scale. One cloud after the other: M × M numbers are held.
+    The kernel's constant cancels in the inverse density scale. Clouds are processed one by one, with M × M distances.
     """
     if in_one_piece():
         squares = (points[:, :, None] - points[:, None]).square().sum(dim=-1)
         return (-squares / (2 * bandwidth**2)).exp().mean(dim=-1, keepdim=True)
-    exact = "donot_use_mm_for_euclid_dist"  # the quick form loses digits
+    exact = "donot_use_mm_for_euclid_dist"  # the fast form loses digits
     distances = (torch.cdist(cloud, cloud, compute_mode=exact) for cloud in points)
     return torch.stack([(-d.square() / (2 * bandwidth**2)).exp().mean(dim=-1) for d in distances])[..., None]
 
@@ -77,7 +77,7 @@ class PointConv(nn.Module):
         F_out = Σ_k S(k) W(k) F_in(k)
 
     W is an MLP of the offset, S one of the inverse density relative to the largest in the group. The last layer of W is
-    taken out of the sum: M (C_mid weights for each neighbour) ⊗ F_in is summed first, then one linear map H gives C.
+    moved out of the sum: M (C_mid weights per neighbour) ⊗ F_in is summed first, then a linear map H yields C channels.
 
     Args:
         in_channels: C_in.
@@ -105,7 +105,7 @@ class PointConv(nn.Module):
         return self.linear(((grouped * S).mT @ M).flatten(-2))
 
     def macs(self, queries: int, neighbours: int) -> int:
-        """Multiply-accumulates for ``queries`` centres."""
+        """Count the multiply-accumulates for ``queries`` centres."""
         edges = queries * neighbours
         density = 2 * DENSITY_NET * edges
         product = edges * self.in_channels * (1 + WEIGHT_NET[-1])
@@ -113,7 +113,7 @@ class PointConv(nn.Module):
 
 
 class DensityAbstraction(Abstraction):
-    """Sampling, grouping, an MLP for each neighbour, then a PointConv over the group.
+    """Sampling, grouping, an MLP on each neighbour, then a PointConv over the group.
 
     An encoding layer of [PointConv](https://arxiv.org/abs/1811.07246), for the neighbours j of a centre i:
 
@@ -121,9 +121,9 @@ class DensityAbstraction(Abstraction):
 
     Args:
         neighbours: K.
-        bandwidth: of the density's Gaussian kernel.
+        bandwidth: bandwidth of the density's Gaussian kernel.
         in_channels: C_in, width of the source points' features; 0 for none.
-        widths: of the MLP; C is the last.
+        widths: layer widths of the MLP; the last is C.
 
     Shapes:
         - queries, points, features, neighbours, result: see ``Abstraction``
@@ -144,12 +144,12 @@ class DensityAbstraction(Abstraction):
         return self.convolution(offsets, self.mlp(join_grouped(offsets, features, neighbours)), density)
 
     def macs(self, queries: int) -> int:
-        """Multiply-accumulates for ``queries`` centres; densities are not counted, as searches are not."""
+        """Count the multiply-accumulates for ``queries`` centres; like searches, densities are not counted."""
         return self.mlp.macs(queries * self.neighbours) + self.convolution.macs(queries, self.neighbours)
 
 
 class Deconvolution(nn.Module):
-    """Interpolation, a PointConv among the level's own points, then the skip connection and an MLP.
+    """Interpolation, a PointConv between the level's own points, then the skip connection and an MLP.
 
     PointDeconv of [PointConv](https://arxiv.org/abs/1811.07246), for the neighbours j of point i on its own level:
 
@@ -157,18 +157,18 @@ class Deconvolution(nn.Module):
         result_i = MLP([PointConv over j of [p_j − p_i, x_j], skip_i])
 
     Args:
-        bandwidth: of the density's Gaussian kernel.
+        bandwidth: bandwidth of the density's Gaussian kernel.
         in_channels: C_in, width of the smaller level's features.
         skip_channels: C_s, width of the level's own features.
-        widths: of the PointConv, then of the MLP; C is the last.
+        widths: the width of the PointConv, then the layer widths of the MLP; the last is C.
 
     Shapes:
         - queries: (B, P, 3), the points of the level
-        - points: (B, M, 3), those of the smaller level
+        - points: (B, M, 3), the points of the smaller level
         - features: (B, M, C_in), of the smaller level
         - skip: (B, P, C_s), of the level
-        - sources: (B, P, 3), numbers of points of the smaller level
-        - neighbours: (B, P, K), numbers of points of the level
+        - sources: (B, P, 3), indices of points of the smaller level
+        - neighbours: (B, P, K), indices of points of the level
         - result: (B, P, C)
     """
 
@@ -182,8 +182,8 @@ class Deconvolution(nn.Module):
     def forward(
         self, queries: Tensor, points: Tensor, features: Tensor, skip: Tensor, sources: Tensor, neighbours: Tensor
     ) -> Tensor:
-        """Points of the level (B, P, 3) with skip features (B, P, C_s), of the smaller one (B, M, 3) with features
-        (B, M, C_in); ``sources`` (B, P, 3) are indices of the smaller level, ``neighbours`` (B, P, K) of the level.
+        """Points of the level (B, P, 3) with skip features (B, P, C_s), and of the smaller one (B, M, 3) with features
+        (B, M, C_in) → (B, P, C); ``sources`` (B, P, 3) index the smaller level, ``neighbours`` (B, P, K) the level.
         """
         interpolated = interpolate(queries, points, features, sources)
         offsets = gather_nodes(queries, neighbours) - queries[:, :, None]
@@ -192,18 +192,18 @@ class Deconvolution(nn.Module):
         return self.mlp(torch.cat([self.convolution(offsets, grouped, density), skip], dim=-1))
 
     def macs(self, queries: int, sources: int, neighbours: int) -> int:
-        """Multiply-accumulates for ``queries`` points."""
+        """Count the multiply-accumulates for ``queries`` points."""
         interpolation = queries * sources * self.in_channels
         return interpolation + self.convolution.macs(queries, neighbours) + self.mlp.macs(queries)
 
 
 def encode(row: Row, in_channels: int) -> DensityAbstraction:
-    """The encoding layer of a row."""
+    """Make the encoding layer of a row."""
     return DensityAbstraction(row.neighbours, row.bandwidth, in_channels, row.widths)
 
 
 class PointConvSegmenter(Hierarchy, Segmenter):
-    """A label for every point: PointConvs down, and PointDeconvs back up.
+    """A label for every point: PointConvs down to the smallest level, and PointDeconvs back up.
 
     [PointConv](https://arxiv.org/abs/1811.07246) for scenes:
 
@@ -212,7 +212,7 @@ class PointConvSegmenter(Hierarchy, Segmenter):
         logits = head(D_0)
 
     Args:
-        size: the points of the clouds, of which the levels are shares, and their classes and features.
+        size: the number of points, which the levels are shares of, and the classes and features.
 
     Shapes:
         - features: (B, N, in_features), or None
@@ -237,7 +237,7 @@ class PointConvSegmenter(Hierarchy, Segmenter):
         return join_features(pyramid.levels[0], features)
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """What the last deconvolution gives (B, N, 128)."""
+        """Compute nodes (B, N, 128), the result of the last deconvolution."""
         *skips, x = self._abstracted(features, pyramid)
         count = len(self.deconvolution)
         sources, neighbours = pyramid.decoder[:count], pyramid.decoder[count:]
@@ -257,7 +257,7 @@ class PointConvSegmenter(Hierarchy, Segmenter):
 
 
 def build_pointconv(size: Size) -> Hierarchy:
-    """PointConv for the task, points, classes and features of a size."""
+    """Build PointConv for the task, points, classes and features of a size."""
     if size.task == "segmentation":
         return PointConvSegmenter(size)
     head = Head(WHOLE.widths[-1], (512, 256), (0.4, 0.4), size.num_classes, NormalisedDense)

@@ -1,4 +1,4 @@
-"""PointNet (Qi et al., CVPR 2017, arXiv:1612.00593): every point by itself, then one maximum over all."""
+"""PointNet (Qi et al., CVPR 2017, arXiv:1612.00593): layers on single points, then one maximum over all."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from point2node.models.reference.network import (
 from point2node.models.sizes import Size
 
 PLAN = PyramidPlan(level_sizes=(None,), sampling="farthest", encoder=())
-"""All points and nothing else: PointNet has no neighbours."""
+"""All points, without neighbours."""
 
 REGULARISATION = 0.001
 """The weight of L_reg (Sec. 4.2)."""
 
 
 class AlignmentNetwork(nn.Module):
-    """T-Net: a small PointNet that predicts the k×k matrix to align its input with.
+    """T-Net: a small PointNet that predicts a k×k matrix to align its input with.
 
     [PointNet](https://arxiv.org/abs/1612.00593), Sec. 4.2 and Appendix C:
 
         A = matrix(MLP(max over the points of MLP(x)))
 
-    The last layer starts at weight 0 and bias I, so that training starts without any alignment.
+    The last layer is initialised with weight 0 and bias I, so training starts without any alignment.
 
     Args:
         channels: k.
@@ -58,23 +58,23 @@ class AlignmentNetwork(nn.Module):
         return self.matrix(self.hidden(whole)).unflatten(-1, (self.channels, self.channels))
 
     def macs(self, points: int) -> int:
-        """Multiply-accumulates for one cloud, the alignment of its points included."""
+        """Count the multiply-accumulates for one cloud, including the alignment of its points."""
         matrix = self.matrix.in_features * self.matrix.out_features
         return self.shared.macs(points) + self.hidden.macs(1) + matrix + points * self.channels**2
 
 
 class PointNet(Network):
-    """Every point by itself, then one maximum over all: what segmenter and classifier share.
+    """Layers on single points, then one maximum over all: shared by segmenter and classifier.
 
     [PointNet](https://arxiv.org/abs/1612.00593), Eq. 1 and Fig. 2:
 
         f({x₁, …, xₙ}) = g(h(x₁), …, h(xₙ)),  g = max
 
-    Input features are not part of the first alignment, which is one of coordinates.
+    The first alignment is only of coordinates, not of input features.
 
     Args:
         in_features: width of the input features in addition to xyz; 0 for none.
-        head: gives logits.
+        head: computes the logits from the nodes.
         node_channels: C, the width of a node.
 
     Shapes:
@@ -91,12 +91,12 @@ class PointNet(Network):
         self._penalty: Tensor | None = None
 
     def penalty(self) -> Tensor | None:
-        """0.001 · L_reg, L_reg = ‖I − AAᵀ‖²_F of the feature alignment A (Eq. 2), the mean over the batch."""
+        """Return 0.001 · L_reg; L_reg = ‖I − AAᵀ‖²_F of the feature alignment A (Eq. 2), averaged over the batch."""
         penalty, self._penalty = self._penalty, None
         return penalty
 
     def _aligned(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """Aligned features of each point (B, N, 64)."""
+        """Compute the aligned features of each point (B, N, 64)."""
         xyz = pyramid.levels[0]
         aligned = xyz @ self.input_alignment(xyz)  # (B, N, 3)
         x = self.first(join_features(aligned, features))  # (B, N, 64)
@@ -110,7 +110,7 @@ class PointNet(Network):
 
 
 def distance_from_orthogonal(A: Tensor) -> Tensor:
-    """‖I − AAᵀ‖²_F of (B, k, k), the mean over the batch."""
+    """Compute ‖I − AAᵀ‖²_F of (B, k, k), averaged over the batch."""
     identity = torch.eye(A.shape[-1], dtype=A.dtype, device=A.device)
     return (identity - A @ A.mT).square().sum(dim=(-2, -1)).mean()
 
@@ -128,7 +128,7 @@ class PointNetSegmenter(PointNet, Segmenter):
     """
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """The "point features" (B, N, 128) of Fig. 2."""
+        """Compute nodes (B, N, 128), the "point features" of Fig. 2."""
         local = self._aligned(features, pyramid)
         return self.head.lead(torch.cat([local, spread_maximum(self.second(local))], dim=-1))
 
@@ -146,7 +146,7 @@ class PointNetClassifier(PointNet, Classifier):
     """
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, 128), in front of the layer whose maximum is taken."""
+        """Compute nodes (B, N, 128), the input of the layer that is pooled."""
         return self.second.lead(self._aligned(features, pyramid))
 
     def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
@@ -154,7 +154,7 @@ class PointNetClassifier(PointNet, Classifier):
 
 
 def build_pointnet(size: Size) -> PointNet:
-    """PointNet for the task, classes and features of a size; it takes clouds of any number of points."""
+    """Build PointNet for the task, classes and features of a size; it takes clouds of any number of points."""
     if size.task == "classification":
         head = Head(1024, (512, 256), (0.0, 0.3), size.num_classes, NormalisedDense)
         return PointNetClassifier(size.in_features, head, 128)

@@ -29,7 +29,7 @@ class Row(Protocol):
 
     @property
     def share(self) -> int:
-        """The level has one of this many points of the cloud."""
+        """The level has one of every ``share`` points of the cloud."""
 
 
 R = TypeVar("R", bound=Row)
@@ -40,7 +40,7 @@ class Ball:
     """One row SA(points, radius, widths) of the paper's table (Appendix B)."""
 
     share: int
-    """The level has one of this many points of the cloud: the paper's sizes for the presets' clouds, fewer for less."""
+    """The level has one of every ``share`` points of the cloud: the paper's sizes for clouds of the presets' sizes."""
     neighbours: int
     radius: float
     widths: tuple[int, ...]
@@ -54,9 +54,9 @@ SEGMENTER = (
     Ball(32, 32, 0.4, (128, 128, 256)),
     Ball(128, 32, 0.8, (256, 256, 512)),
 )
-"""1024, 256, 64 and 16 of 2048 points in a room, radii in metres: the network for ScanNet."""
+"""The network for ScanNet: 1024, 256, 64 and 16 of 2048 points in a room, radii in metres."""
 WHOLE = (256, 512, 1024)
-"""The classifier's last abstraction, of the whole cloud."""
+"""Widths of the classifier's last abstraction, of the whole cloud."""
 PROPAGATION = ((256, 256), (256, 256), (256, 128), (128, 128, 128))
 """FP(widths), from the smallest level up."""
 
@@ -70,9 +70,9 @@ class SetAbstraction(Abstraction):
 
     Args:
         neighbours: K.
-        radius: of the ball; ``inf`` groups all neighbours.
+        radius: radius of the ball; ``inf`` groups all neighbours.
         in_channels: C_in, width of the source points' features; 0 for none.
-        widths: of the MLP; C is the last.
+        widths: layer widths of the MLP; the last is C.
 
     Shapes:
         - queries, points, features, neighbours, result: see ``Abstraction``
@@ -91,12 +91,12 @@ class SetAbstraction(Abstraction):
         return self.mlp(join_grouped(offsets, features, neighbours)).max(dim=2).values
 
     def macs(self, queries: int) -> int:
-        """Multiply-accumulates for ``queries`` centres."""
+        """Count the multiply-accumulates for ``queries`` centres."""
         return self.mlp.macs(queries * self.neighbours)
 
 
 def build_pointnet2_ssg(size: Size) -> Hierarchy:
-    """PointNet++ for the task, points, classes and features of a size."""
+    """Build PointNet++ for the task, points, classes and features of a size."""
 
     def make(ball: Ball, in_channels: int) -> SetAbstraction:
         return SetAbstraction(ball.neighbours, ball.radius, in_channels, ball.widths)
@@ -111,7 +111,7 @@ def build_with_layers(
     propagation: Sequence[Sequence[int]] = PROPAGATION,
     dropout: float = 0.5,
 ) -> Hierarchy:
-    """PointNet++ for a size, with abstractions that ``make`` gives for a row of a table and the width of its input."""
+    """Build PointNet++ for a size; ``make`` builds an abstraction from a row of a table and its input width."""
     in_features, sizes = size.in_features, level_sizes([row.share for row in rows], size.points)
     if size.task == "classification":
         head = Head(WHOLE[-1], (512, 256), (dropout, dropout), size.num_classes, NormalisedDense)

@@ -26,19 +26,19 @@ from point2node.models.reference.pointnet2_ssg import SetAbstraction
 from point2node.models.sizes import Size
 
 WIDTH = 32
-"""C of the stem; every sampled level doubles it."""
+"""Width of the stem; every sampled level doubles it."""
 K = 32
 """Neighbours in every ball."""
 
 
 @dataclass(frozen=True)
 class Levels:
-    """The sampled levels, each one of ``share`` of the cloud's points, and the radius of the first one's balls."""
+    """The sampled levels, with shares of the cloud's points, and the ball radius of the first."""
 
     shares: tuple[int, ...]
     radius: float
     growth: float
-    """The radius of a level divided by that of the level before."""
+    """The radius of a level divided by that of the previous level."""
 
 
 SEGMENTER = Levels((4, 16, 64, 256), 0.1, 2.0)
@@ -60,7 +60,7 @@ class ResidualAbstraction(Abstraction):
 
     Shapes:
         - queries, points, features, result: see ``Abstraction``
-        - neighbours: (B, P, K), numbers of source points; a centre is its own first neighbour
+        - neighbours: (B, P, K), indices of source points; a centre is its own first neighbour
     """
 
     def __init__(self, radius: float, in_channels: int, out_channels: int) -> None:
@@ -83,14 +83,14 @@ class ResidualAbstraction(Abstraction):
         return F.relu(edges.max(dim=2).values + own)
 
     def macs(self, queries: int) -> int:
-        """Multiply-accumulates for ``queries`` centres."""
+        """Count the multiply-accumulates for ``queries`` centres."""
         edges = queries * self.neighbours
         second = self.second.in_features * self.second.out_features
         return self.first.macs(edges) + edges * second + queries * self.shortcut.in_features * self.out_channels
 
 
 def residual_layers(levels: Levels) -> list[ResidualAbstraction]:
-    """One abstraction for each sampled level: 32 → 64 → 128 → …"""
+    """Make one abstraction for each sampled level: 32 → 64 → 128 → …"""
     return [
         ResidualAbstraction(levels.radius * levels.growth**number, WIDTH * 2**number, WIDTH * 2 ** (number + 1))
         for number in range(len(levels.shares))
@@ -98,9 +98,9 @@ def residual_layers(levels: Levels) -> list[ResidualAbstraction]:
 
 
 class PointNext(Hierarchy):
-    """Residual abstractions behind a linear stem: what segmenter and classifier share.
+    """Residual abstractions after a linear stem: shared by segmenter and classifier.
 
-    [PointNeXt-S](https://arxiv.org/abs/2206.04670), with as many of the coordinates, from the last, as the stem takes:
+    [PointNeXt-S](https://arxiv.org/abs/2206.04670); the stem takes xyz or only the last coordinates:
 
         F_0 = W [coordinates, features] + b
 
@@ -120,9 +120,9 @@ class PointNext(Hierarchy):
 
 
 class PointNextSegmenter(PointNext, HierarchicalSegmenter):
-    """A label for every point; propagation has the encoder's widths.
+    """A label for every point; the propagation has the encoder's widths.
 
-    [PointNeXt-S](https://arxiv.org/abs/2206.04670) for scenes. The stem sees heights and features:
+    [PointNeXt-S](https://arxiv.org/abs/2206.04670) for scenes. The stem reads heights and features:
 
         F_0 = W [z, features] + b
 
@@ -143,9 +143,9 @@ class PointNextSegmenter(PointNext, HierarchicalSegmenter):
 
 
 class PointNextClassifier(PointNext, HierarchicalClassifier):
-    """One label for the whole cloud, which a PointNet of two layers takes as one group.
+    """One label for the whole cloud, which is the single group of a two-layer PointNet.
 
-    [PointNeXt-S](https://arxiv.org/abs/2206.04670) for shapes. The stem sees coordinates and features:
+    [PointNeXt-S](https://arxiv.org/abs/2206.04670) for shapes. The stem reads coordinates and features:
 
         F_0 = W [xyz, features] + b
 
@@ -167,5 +167,5 @@ class PointNextClassifier(PointNext, HierarchicalClassifier):
 
 
 def build_pointnext_s(size: Size) -> Hierarchy:
-    """PointNeXt-S for the task, points, classes and features of a size."""
+    """Build PointNeXt-S for the task, points, classes and features of a size."""
     return PointNextClassifier(size) if size.task == "classification" else PointNextSegmenter(size)

@@ -1,4 +1,4 @@
-"""PointWeb (Zhao et al., CVPR 2019): every pair of points of a group exchanges features before the group is pooled."""
+"""PointWeb (Zhao et al., CVPR 2019): all pairs of points of a group exchange features before the group is pooled."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ HIDDEN = 32
 
 
 class AdaptiveFeatureAdjustment(nn.Module):
-    """Every pair of points of a group exchanges features: a locally fully linked web.
+    """Exchange of features between all pairs of points of a group: a locally fully linked web.
 
     [PointWeb] (CVPR 2019), for the points i and j of a group:
 
@@ -29,7 +29,7 @@ class AdaptiveFeatureAdjustment(nn.Module):
         F′_i = F_i + Σ_j f_imp(ΔF_ij) ⊙ ΔF_ij
         ΔF_ij = F_i − F_j for j ≠ i,  F_i for j = i
 
-    f_imp is an MLP that gives each channel of a pair its impact.
+    f_imp is an MLP that computes the impact of each channel of a pair.
 
     Args:
         channels: C.
@@ -46,21 +46,21 @@ class AdaptiveFeatureAdjustment(nn.Module):
         self.impact = nn.Linear(HIDDEN, channels)
 
     def forward(self, group: Tensor) -> Tensor:
-        """Features of the points of each group (B, P, K, C) → adjusted ones (B, P, K, C)."""
-        h = self.first.activate(differences(group @ self.first.linear.weight.T))  # linear: once a point, not a pair
+        """Features of the points of each group (B, P, K, C) → adjusted features (B, P, K, C)."""
+        h = self.first.activate(differences(group @ self.first.linear.weight.T))  # linear: once per point, not pair
         h = self.second(h)  # (B, P, K, K, 32)
         if in_one_piece():
             return group + self.exchange(group, h)
-        # tensors of K × K × C are made again in the backward pass, cloud by cloud: kept, they would take gigabytes
+        # tensors of K × K × C are recomputed in the backward pass, cloud by cloud: storing them would take gigabytes
         clouds = (checkpoint(self.exchange, *cloud, use_reentrant=False) for cloud in zip(group, h, strict=True))
         return group + torch.stack(list(clouds))
 
     def exchange(self, group: Tensor, h: Tensor) -> Tensor:
-        """What the points of groups (…, P, K, C) take over, by hidden features of their pairs (…, P, K, K, 32)."""
+        """Compute what the points of groups (…, P, K, C) receive, from hidden features of pairs (…, P, K, K, 32)."""
         return (self.impact(h) * differences(group)).sum(dim=-2)
 
     def macs(self, pairs: int) -> int:
-        """Multiply-accumulates for ``pairs`` pairs of points."""
+        """Count the multiply-accumulates for ``pairs`` pairs of points."""
         return (
             self.first.macs(pairs)
             + self.second.macs(pairs)
@@ -69,13 +69,13 @@ class AdaptiveFeatureAdjustment(nn.Module):
 
 
 def differences(group: Tensor) -> Tensor:
-    """ΔF_ij of all pairs of each group: (…, K, C) → (…, K, K, C)."""
+    """Compute ΔF_ij of all pairs of each group: (…, K, C) → (…, K, K, C)."""
     own = torch.eye(group.shape[-2], dtype=group.dtype, device=group.device)[..., None]  # (K, K, 1)
     return group[..., :, None, :] * (1 + own) - group[..., None, :, :]
 
 
 class WebAbstraction(Abstraction):
-    """The K nearest points of each centre, adjusted by each other, then a PointNet.
+    """The K nearest points of each centre, adjusted to each other, then a PointNet.
 
     [PointWeb] (CVPR 2019), for the neighbours j of a centre i:
 
@@ -86,7 +86,7 @@ class WebAbstraction(Abstraction):
     Args:
         neighbours: K.
         in_channels: C_in, width of the source points' features; 0 for none.
-        widths: of the MLP; C is the last.
+        widths: layer widths of the MLP; the last is C.
 
     Shapes:
         - queries, points, features, neighbours, result: see ``Abstraction``
@@ -105,12 +105,12 @@ class WebAbstraction(Abstraction):
         return self.mlp(self.adjustment(join_grouped(offsets, features, neighbours))).max(dim=2).values
 
     def macs(self, queries: int) -> int:
-        """Multiply-accumulates for ``queries`` centres."""
+        """Count the multiply-accumulates for ``queries`` centres."""
         return self.adjustment.macs(queries * self.neighbours**2) + self.mlp.macs(queries * self.neighbours)
 
 
 def build_pointweb(size: Size) -> Hierarchy:
-    """PointWeb for the task, points, classes and features of a size, with PointNet++'s levels and widths.
+    """Build PointWeb for the task, points, classes and features of a size, with PointNet++'s levels and widths.
 
     Groups are the nearest points, not balls. The classifier's last group, the whole cloud, has no web.
     """

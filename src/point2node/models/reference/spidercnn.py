@@ -19,11 +19,11 @@ WIDTHS = (32, 64, 128, 256)
 TERMS = 20
 """Monomials of x, y and z up to the third degree."""
 POOLED = 2
-"""Top-k pooling: the largest values of each channel that are kept."""
+"""Top-k pooling: the number of largest values that are kept per channel."""
 
 
 def monomials(offsets: Tensor) -> Tensor:
-    """xᵃ yᵇ zᶜ with a + b + c ≤ 3: (…, 3) → (…, 20)."""
+    """Compute xᵃ yᵇ zᶜ with a + b + c ≤ 3: (…, 3) → (…, 20)."""
     powers = [torch.ones_like(offsets), offsets, offsets.square(), offsets**3]
     exponents = [(a, b, c) for a in range(4) for b in range(4 - a) for c in range(4 - a - b)]
     return torch.stack([powers[a][..., 0] * powers[b][..., 1] * powers[c][..., 2] for a, b, c in exponents], dim=-1)
@@ -32,11 +32,11 @@ def monomials(offsets: Tensor) -> Tensor:
 class SpiderConv(nn.Module):
     """A convolution whose kernel is a step function of the neighbour's rank times a Taylor polynomial of its offset.
 
-    [SpiderCNN](https://arxiv.org/abs/1803.11527), for the neighbours k of p in the order of their distances:
+    [SpiderCNN](https://arxiv.org/abs/1803.11527), for the neighbours k of p, sorted by distance:
 
         f′(p) = Σ_k g(p_k − p) f(p_k),  g = g_step · g_Taylor
 
-    g_Taylor are T polynomials of degree 3; g_step gives each rank k its own weights for them, as a kernel of size K.
+    g_Taylor are T polynomials of degree 3; g_step has separate weights for each rank k, as a kernel of size K.
 
     Args:
         in_channels: C_in.
@@ -47,7 +47,7 @@ class SpiderConv(nn.Module):
     Shapes:
         - nodes: (B, N, C_in)
         - terms: (B, N, K, 20), monomials of the offsets
-        - neighbours: (B, N, K), numbers of nodes
+        - neighbours: (B, N, K), node indices
         - result: (B, N, C)
     """
 
@@ -65,14 +65,14 @@ class SpiderConv(nn.Module):
         return self.step(products.flatten(2))
 
     def macs(self, points: int) -> int:
-        """Multiply-accumulates for one cloud."""
+        """Count the multiply-accumulates for one cloud."""
         edges = points * self.neighbours
         products = self.step.linear.in_features // self.neighbours
         return edges * (TERMS * self.polynomials + products) + self.step.macs(points)
 
 
 class SpiderCnn(Network):
-    """Four SpiderConvs on one graph in space, side by side: what segmenter and classifier share.
+    """Four SpiderConvs on one graph in space, with concatenated outputs: shared by segmenter and classifier.
 
     [SpiderCNN](https://arxiv.org/abs/1803.11527):
 
@@ -83,7 +83,7 @@ class SpiderCnn(Network):
         neighbours: K.
         polynomials: T of the SpiderConvs.
         in_features: width of the input features in addition to xyz; 0 for none.
-        head: gives logits.
+        head: computes the logits from the nodes.
         node_channels: C, the width of a node.
 
     Shapes:
@@ -98,7 +98,7 @@ class SpiderCnn(Network):
         self.spider_convs: Layers[SpiderConv] = Layers(SpiderConv(*pair, neighbours, polynomials) for pair in pairs)
 
     def _local(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """The outputs of all SpiderConvs side by side (B, N, 480)."""
+        """Compute the concatenated outputs of all SpiderConvs (B, N, 480)."""
         (xyz,), (neighbours,) = pyramid.levels, pyramid.encoder
         terms = monomials(gather_nodes(xyz, neighbours) - xyz[:, :, None])
         nodes, outputs = join_features(xyz, features), []
@@ -112,7 +112,7 @@ class SpiderCnn(Network):
 
 
 def pool_largest(nodes: Tensor) -> Tensor:
-    """The two largest values of every channel: (B, N, C) → (B, 2C); a single point counts twice."""
+    """Return the two largest values of every channel: (B, N, C) → (B, 2C); a single point counts twice."""
     nodes = nodes if nodes.shape[1] >= POOLED else nodes.expand(-1, POOLED, -1)
     return nodes.topk(POOLED, dim=1).values.flatten(1)
 
@@ -120,7 +120,7 @@ def pool_largest(nodes: Tensor) -> Tensor:
 class SpiderCnnClassifier(SpiderCnn, Classifier):
     """One label for the whole cloud, from the two largest values of every channel.
 
-    [SpiderCNN](https://arxiv.org/abs/1803.11527), with h the outputs of all SpiderConvs side by side:
+    [SpiderCNN](https://arxiv.org/abs/1803.11527), with h the concatenated outputs of all SpiderConvs:
 
         logits = head(the two largest values of every channel of h)
 
@@ -130,7 +130,7 @@ class SpiderCnnClassifier(SpiderCnn, Classifier):
     """
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, 480): no layer stands between these and the pooling."""
+        """Compute nodes (B, N, 480); they are pooled directly."""
         return self._local(features, pyramid)
 
     def _summary(self, nodes: Tensor, pyramid: Pyramid) -> Tensor:
@@ -140,7 +140,7 @@ class SpiderCnnClassifier(SpiderCnn, Classifier):
 class SpiderCnnSegmenter(SpiderCnn, Segmenter):
     """A label for every point, from its own features and those of the whole cloud.
 
-    [SpiderCNN](https://arxiv.org/abs/1803.11527), with h the outputs of all SpiderConvs side by side:
+    [SpiderCNN](https://arxiv.org/abs/1803.11527), with h the concatenated outputs of all SpiderConvs:
 
         logits_i = head([the two largest values of every channel of h, h_i])
 
@@ -150,14 +150,14 @@ class SpiderCnnSegmenter(SpiderCnn, Segmenter):
     """
 
     def _nodes(self, features: Tensor | None, pyramid: Pyramid) -> Tensor:
-        """(B, N, 256)."""
+        """Compute nodes (B, N, 256)."""
         local = self._local(features, pyramid)
         whole = pool_largest(local)[:, None].expand(-1, local.shape[1], -1)
         return self.head.lead(torch.cat([whole, local], dim=-1))
 
 
 def build_spidercnn(size: Size) -> SpiderCnn:
-    """SpiderCNN for the task, classes and features of a size; it takes clouds of any number of points."""
+    """Build SpiderCNN for the task, classes and features of a size; it takes clouds of any number of points."""
     channels = sum(WIDTHS)
     if size.task == "classification":
         neighbours, polynomials = 20, 5
