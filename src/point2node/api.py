@@ -1,6 +1,6 @@
-"""The front door: label a scan, look at it and ask why, in a line each.
+"""The main interface: label a scan, look at the result and explain a label, in one line each.
 
-It lies above inference, which labels, and show, which draws, because its results can do both.
+It imports both inference, which labels, and show, which draws, because its results can do both.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from point2node.core.words import Report, unreported
 from point2node.inference.classifier import ShapeClassifier
 from point2node.inference.explainer import Explainer, PointExplanation
 from point2node.inference.labelled import LabelledCloud
-from point2node.inference.labelled_files import just_labelled
+from point2node.inference.labelled_files import as_if_read
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.looks import Quality
-from point2node.inference.scan_check import examine_cloud, settle_scale
-from point2node.inference.working import Given, as_device, fetch_trained, open_given
+from point2node.inference.scan_check import choose_scale, examine_cloud
+from point2node.inference.working import CloudInput, as_device, fetch_trained, open_input
 from point2node.models.pretrained import HubOptions
 from point2node.show.floor_plan import FloorPlan, draw_plan
 from point2node.show.objects import FoundObject, find_objects
@@ -33,41 +33,41 @@ Name = str | PathLike[str]
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Labelled(LabelledCloud):
-    """A labelled scan: its labels as arrays, and what can be done with them."""
+    """A labelled scan: its labels as arrays, and methods to save, show and explain them."""
 
     labeller: Labeller
     options: Options
-    """How the scan was read; ``scale`` is the one that was used."""
+    """How the scan was read, with the ``scale`` that was used."""
     doubts: tuple[str, ...]
-    """What may be wrong with the scan for these weights: no colours, an axis that is not the vertical …"""
+    """Possible problems of the scan with these weights: no colours, the wrong vertical axis …"""
 
     def page(self, path: Name) -> Path:
-        """Write one HTML page to look around in, which needs nothing else; returns it."""
+        """Write a self-contained HTML page with a 3-D view of the scan; returns its path."""
         target = Path(path)
         write_scene_page(self._scene, target)
         return target
 
     def picture(self, path: Name, by: str = "class") -> Path:
-        """Write a PNG of the scan, opened for the eye; coloured by class, rgb, confidence or entropy. Returns it."""
+        """Write a PNG of the scan, cut open, coloured by class, rgb, confidence or entropy; returns its path."""
         target = Path(path)
         write_still(self._scene, target, by)
         return target
 
     def objects(self) -> list[FoundObject]:
-        """The pieces of furniture, doors, windows … with their boxes in metres, found from the labels."""
+        """Find furniture, doors, windows … from the labels, with their boxes in metres."""
         return find_objects(self._scene.in_metres())
 
     def plan(self) -> FloorPlan:
-        """The floor plan; an ``InputError`` where the labels have no walls, or neither a floor nor a ceiling."""
+        """Draw the floor plan; raises ``InputError`` if the labels have no walls, or neither floor nor ceiling."""
         return draw_plan(self._scene.in_metres(), self.name)
 
     def explain(self, point: int) -> PointExplanation:
-        """Why a point has its label: the correlations of the network in the block around it."""
+        """Explain the label of a point by the network's correlations in the block around it."""
         return self._explainer.explain(point)
 
     @cached_property
     def _scene(self) -> LabelledCloud:
-        return just_labelled(self).upright()
+        return as_if_read(self).upright()
 
     @cached_property
     def _explainer(self) -> Explainer:
@@ -84,7 +84,7 @@ class Labeller(SceneLabeller):
 
     def __call__(
         self,
-        scan: Given,
+        scan: CloudInput,
         *,
         scale: float | None = None,
         up: str = "z",
@@ -102,20 +102,20 @@ class Labeller(SceneLabeller):
         Args:
             scan: a file of any readable format, a ``PointCloud``, or an array: (N, 3) coordinates or (N, 6)
                 coordinates and colours.
-            scale: metres in one unit: 0.001 for millimetres. By default what the file says, or the unit in which the
-                scan is a room.
-            up: the axis that points upwards: x, y or z, or with a minus before it.
-            color: whether its colours are used.
-            votes: how often each point is labelled, the scan turned otherwise each time; more is slower and steadier.
-                As ``quality`` says if not given.
-            thin: metres: the network labels one point in each cube of this edge, the probabilities of others are
-                interpolated from the nearest three of these; 0 for every point, as the weights say if not given.
-            quality: "fast": one look at the scan; "balanced", the default: further looks at blocks that are
-                unsure after it; "best": all looks at every point.
-            smooth: whether probabilities are averaged over smooth surfaces; as the weights say if not given.
-            norm_share: from 0 to 1: how much of the batch norms' statistics are those of the scan itself.
-            memory: bytes to stay below; 60 % of what is free if not given.
-            progress: called with how many points are labelled, how many there are, and the name of the scan.
+            scale: metres per unit: 0.001 for millimetres. Default: the file's unit, or the unit in which the scan has
+                the size of a room.
+            up: the axis that points upwards: x, y, z, -x, -y or -z.
+            color: whether the scan's colours are used.
+            votes: how often each point is labelled, with the scan turned differently each time; more is slower and
+                more stable. Default: set by ``quality``.
+            thin: edge of a cube in metres: the network labels one point per cube, and the probabilities of the others
+                are interpolated from the nearest three of these; 0 for every point. Default: set by the weights.
+            quality: "fast": one pass over the scan; "balanced", the default: further passes over blocks that are
+                uncertain after the first; "best": all passes over every point.
+            smooth: whether probabilities are averaged over smooth surfaces. Default: set by the weights.
+            norm_share: from 0 to 1: the share of the scan's own statistics in the batch norms.
+            memory: memory limit in bytes. Default: 60 % of the free memory.
+            progress: called with the number of labelled points, the number of all points and the scan's name.
         """
         limit = None if memory is None else int(memory)
         options = Options(
@@ -129,12 +129,12 @@ class Labeller(SceneLabeller):
             memory=limit,
             norm_share=norm_share,
         )
-        cloud, name = open_given(scan, limit)
-        options, _ = settle_scale(cloud, self, options)
+        cloud, name = open_input(scan, limit)
+        options, _ = choose_scale(cloud, self, options)
         doubts = tuple(doubt.text for doubt in examine_cloud(cloud, self, options, name).doubts)
         found = self.label(cloud, options, progress or unreported, name)
-        said = {one.name: getattr(found, one.name) for one in fields(found)}
-        return Labelled(**said, labeller=self, options=options, doubts=doubts)
+        values = {one.name: getattr(found, one.name) for one in fields(found)}
+        return Labelled(**values, labeller=self, options=options, doubts=doubts)
 
 
 @overload
@@ -158,9 +158,9 @@ def load(
 def load(
     name: Name, *, device: torch.device | str | None = None, **hub: Unpack[HubOptions]
 ) -> Labeller | ShapeClassifier:
-    """What the weights called ``name`` can do: label the points of scans, or name single shapes.
+    """Load the weights called ``name``: a ``Labeller`` for scans or a ``ShapeClassifier`` for single shapes.
 
-    The short form of ``Labeller.from_pretrained`` and ``ShapeClassifier.from_pretrained``, whose arguments it takes.
+    Short for ``Labeller.from_pretrained`` and ``ShapeClassifier.from_pretrained``, with the same arguments.
     """
     trained = fetch_trained(name, **hub)
     kind = Labeller if trained.card.task == "segmentation" else ShapeClassifier

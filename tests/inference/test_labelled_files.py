@@ -15,7 +15,7 @@ from point2node.data.label_sidecar import read_sidecar, sidecar_path
 from point2node.formats import WRITABLE, read, write
 from point2node.formats.text_layout import append_columns
 from point2node.inference.labelled import LabelledCloud
-from point2node.inference.labelled_files import just_labelled, read_labelled
+from point2node.inference.labelled_files import as_if_read, read_labelled
 
 CLASSES = (SemanticClass("floor", 1, (1, 2, 3)), SemanticClass("wall", 2, (4, 5, 6)))
 
@@ -332,7 +332,7 @@ def test_truth_is_read_by_the_values_of_the_same_classes(tmp_path):
     truth = write_cloud(tmp_path / "wood.ply", [5, 5, 2, 9])
     scene = read_labelled(path, truth)
     assert scene.true_places.tolist() == [1, 1, 0, -1]
-    assert scene.remarks == ("1 points of the truth have a value that is no class (9): not scored.",)
+    assert scene.remarks == ("1 points of the truth have a value that is not a class (9): not scored.",)
     assert scene.notes["truth"] == "wood.ply"
 
 
@@ -379,7 +379,7 @@ def test_without_a_sidecar_classes_are_named_or_guessed_and_guesses_are_told(tmp
             "truth moved",
             "truth.ply: expected the points of scan.ply, in the same order, found 2 points elsewhere, point",
         ),
-        ("truth is itself", "scan.ply: expected labels that the scan came with (classification_input or label_input)"),
+        ("truth is itself", "scan.ply: expected the input's own labels (classification_input or label_input)"),
     ],
 )
 def test_what_cannot_be_shown_is_refused(tmp_path, change, message):
@@ -428,7 +428,7 @@ def test_a_cloud_that_was_just_labelled_is_shown_as_its_file_would_be(tmp_path):
     path = labelled.save(tmp_path / "scan.ply")
     truth = tmp_path / "truth.ply"
     write(truth, labelled.cloud.with_(labels=np.array([1, 0, 2, 0, 255])))
-    here, read = just_labelled(labelled, path, (truth, np.array([1, 0, 2, 0, 255]))), read_labelled(path, truth)
+    here, read = as_if_read(labelled, path, (truth, np.array([1, 0, 2, 0, 255]))), read_labelled(path, truth)
     assert here.true_places.tolist() == read.true_places.tolist() == [1, 0, 2, 0, -1]
     here, read = here.upright(), read.upright()
     for name in ("xyz", "labels", "rgb", "confidence", "entropy"):

@@ -151,7 +151,7 @@ def test_the_command_labels_a_large_scan_and_keeps_what_the_file_says(tmp_path, 
         words = ["predict", f"scan{suffix}", "--weights", str(weights), "--thin", "0.06", "--out", f"out{suffix}"]
         result = CliRunner().invoke(app, words)
         assert result.exit_code == 0, result.output
-        assert "4,000 points are more than fit into memory: they are read in pieces" in result.stderr
+        assert "4,000 points do not fit into memory: they are read in pieces" in result.stderr
         assert "4,000 points in" in result.stdout
         target = Path(f"out{suffix}", f"scan_labelled{suffix}")
         labelled, given = read(target), read(Path(f"scan{suffix}"))

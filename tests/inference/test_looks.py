@@ -12,7 +12,7 @@ from point2node.inference.looks import (
     add_interpolated,
     groups_asked,
     looks_of,
-    worth_another,
+    unsure_blocks,
 )
 from point2node.inference.votes import Votes
 
@@ -57,9 +57,9 @@ def votes_on(probabilities):
 def test_blocks_with_enough_unsure_points_are_worth_another_look():
     votes = votes_on(np.where(np.arange(200)[:, None] < 30, [0.6, 0.4], [0.9, 0.1]))
     sure, unsure, mixed, hardly = np.arange(30, 200), np.arange(30), np.arange(200), np.arange(27, 200)
-    found = worth_another([sure, unsure, mixed, hardly], votes)
+    found = unsure_blocks([sure, unsure, mixed, hardly], votes)
     assert [block.tolist() for block in found] == [unsure.tolist(), mixed.tolist()]
-    assert len(worth_another([unsure], votes_on(np.ones((30, 1))))) == 1  # of one class: nothing to be sure of
+    assert len(unsure_blocks([unsure], votes_on(np.ones((30, 1))))) == 1  # of one class: nothing to be sure of
 
 
 @given(st.integers(0, 1000))

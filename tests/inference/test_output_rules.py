@@ -90,7 +90,7 @@ def test_a_polygon_may_have_a_notch(tmp_path):
     ("words", "said"),
     [
         ({"only": "wal"}, "--only: expected one of wall, floor, cup, found 'wal'. Did you mean 'wall'?"),
-        ({"only": "wall", "drop": "cup"}, "--drop: expected no --only next to it"),
+        ({"only": "wall", "drop": "cup"}, "--drop: expected no --only as well"),
         ({"drop": "wall,floor,cup"}, "at least one class that is left"),
         ({"protect": "six"}, "--protect: expected label values such as 2,6 or names (wall, floor, cup), found 'six'"),
         ({"protect": "6"}, "scan: expected a scan that has labels, for --protect"),

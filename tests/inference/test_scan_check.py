@@ -4,7 +4,7 @@ import pytest
 from point2node.core.point_cloud import PointCloud
 from point2node.geometry.frames import UPWARDS
 from point2node.inference.labeller import Options
-from point2node.inference.scan_check import apply_fixes, examine_cloud, settle_scale
+from point2node.inference.scan_check import apply_fixes, choose_scale, examine_cloud
 from point2node.rooms import RoomSettings, generate_room
 from tests.inference.labellers import height_labeller
 
@@ -105,22 +105,22 @@ def test_two_fixes_at_once_leave_each_other_alone(rooms, labeller):
 @pytest.mark.parametrize("units", [1, 100, 1000])
 def test_a_room_without_a_stated_unit_gets_the_one_that_makes_it_a_room(rooms, labeller, units):
     for room in rooms:
-        settled, why = settle_scale(room.with_(xyz=room.xyz * units), labeller, Options(up="z"))
+        settled, why = choose_scale(room.with_(xyz=room.xyz * units), labeller, Options(up="z"))
         assert settled == Options(scale=1 / units, up="z")
         assert bool(why) == (units != 1)
 
 
 def test_a_unit_that_is_given_or_stated_is_never_guessed(rooms, labeller):
     big = rooms[0].with_(xyz=rooms[0].xyz * 1000)
-    assert settle_scale(big, labeller, Options(scale=1.0)) == (Options(scale=1.0), "")
-    assert settle_scale(big.with_(unit=1.0), labeller, Options()) == (Options(scale=1.0), "")
-    settled, why = settle_scale(rooms[0].with_(unit=0.3048), labeller, Options())
+    assert choose_scale(big, labeller, Options(scale=1.0)) == (Options(scale=1.0), "")
+    assert choose_scale(big.with_(unit=1.0), labeller, Options()) == (Options(scale=1.0), "")
+    settled, why = choose_scale(rooms[0].with_(unit=0.3048), labeller, Options())
     assert settled.scale == 0.3048
     assert "coordinate system" in why
 
 
 def test_weights_of_other_scenes_and_clouds_of_a_few_points_get_metres(rooms):
     big = rooms[0].with_(xyz=rooms[0].xyz * 1000)
-    assert settle_scale(big, height_labeller(dataset="folder"), Options())[0].scale == 1.0
-    assert settle_scale(big[:20], height_labeller(), Options())[0].scale == 1.0
-    assert settle_scale(PointCloud(np.empty((0, 3))), height_labeller(), Options())[0].scale == 1.0
+    assert choose_scale(big, height_labeller(dataset="folder"), Options())[0].scale == 1.0
+    assert choose_scale(big[:20], height_labeller(), Options())[0].scale == 1.0
+    assert choose_scale(PointCloud(np.empty((0, 3))), height_labeller(), Options())[0].scale == 1.0

@@ -283,7 +283,7 @@ def test_feet_of_a_las_file_are_read_from_its_coordinate_system(here, weights):
     las.write(here / "feet.las")
     result = run("predict", "feet.las", "--weights", weights, "--no-report")
     assert result.exit_code == 0, result.output
-    assert "fixed: a unit is 0.3048 m, as the coordinate system of the file says" in result.stderr
+    assert "fixed: a unit is 0.3048 m, according to the file's coordinate system" in result.stderr
     assert "4,000 points, 3.0 × 2.5 × 2.4 m" in result.stderr
     note = json.loads((here / "labelled/feet_labelled.las.classes.json").read_text())
     assert note["protocol"]["scale"] == 0.3048

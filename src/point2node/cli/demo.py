@@ -35,7 +35,7 @@ def demo(
     """
     from point2node.formats import write
     from point2node.inference.jobs import make_folder
-    from point2node.inference.labelled_files import just_labelled
+    from point2node.inference.labelled_files import as_if_read
     from point2node.inference.labeller import SceneLabeller
     from point2node.kernels.compiling import announce_compiling
     from point2node.show.scene_page import write_scene_page
@@ -53,7 +53,7 @@ def demo(
         labelled = SceneLabeller(trained).label(cloud, report=report, name=scan.name)
     target = labelled.save(out / "demo_room_labelled.ply")
     assert scanned.labels is not None  # generated rooms have true labels
-    scene = just_labelled(labelled, target, (truth, scanned.labels)).upright()
+    scene = as_if_read(labelled, target, (truth, scanned.labels)).upright()
     write_scene_page(scene, page)
     stills = write_stills(scene, page)
     _print_scores(scene, trained)

@@ -16,18 +16,18 @@ from point2node.core.words import Report, as_text, unreported
 from point2node.inference.jobs import (
     MOST_TRIES,
     OUT_OF_MEMORY,
-    brought_here,
+    check_target,
     checksum_of,
     finished_target,
     label_scan,
-    look_at,
-    refuse_foreign,
+    local_files,
+    open_scan,
     request_of,
     rounding_of,
 )
 from point2node.inference.kept_work import remove_kept_work
 from point2node.inference.labelled import LabelledCloud
-from point2node.inference.labelled_files import Written, just_labelled, read_labelled
+from point2node.inference.labelled_files import Written, as_if_read, read_labelled
 from point2node.inference.labeller import Options, SceneLabeller
 from point2node.inference.output_rules import OutputRules
 from point2node.inference.scans import Job
@@ -93,8 +93,8 @@ def label_and_draw(
             if work.report and isinstance(done, Path) and not done.with_suffix(".html").is_file():
                 show(f"open {_draw(done)}")
             return Outcome(done.name)
-        refuse_foreign(job)
-    with brought_here(job) as here, look_at(here, work.labeller, work.options, work.auto, say, work.rules) as scan:
+        check_target(job)
+    with local_files(job) as here, open_scan(here, work.labeller, work.options, work.auto, say, work.rules) as scan:
         say(f"{job.scan}: {scan.card}")
         fixed = [f"fixed: {fix}" for fix in scan.fixes]
         doubts = [str(doubt) for doubt in scan.card.doubts]
@@ -176,7 +176,7 @@ def _draw(target: Path, labelled: LabelledCloud | None = None) -> Path:
     from point2node.show.stills import write_stills
 
     page = target.with_suffix(".html")
-    scene = (read_labelled(target) if labelled is None else just_labelled(labelled, target)).upright()
+    scene = (read_labelled(target) if labelled is None else as_if_read(labelled, target)).upright()
     write_scene_page(scene, page)
     write_stills(scene, page)
     return page

@@ -23,7 +23,7 @@ from point2node.data.store import Store
 from point2node.geometry.augment import Augmentation, swap_part, transform_normals, transform_points
 from point2node.geometry.blocks import PAPER, BlockRules, training_group
 from point2node.geometry.frames import FRAMES, UPWARDS, Frame
-from point2node.kernels.calling import kernels_support_threads
+from point2node.kernels.calling import kernels_are_thread_safe
 
 NO_AUGMENTATION = Augmentation()
 LARGEST_PART = 0.5
@@ -77,7 +77,7 @@ class RoomBlocks(Samples):
             return blocks_of(store, name, rules, offsets, folder), stored_features(store, name, features, folder)
 
         found = [cut(scenes[0])]
-        with ThreadPoolExecutor(torch.get_num_threads() if kernels_support_threads() else 1) as pool:
+        with ThreadPoolExecutor(torch.get_num_threads() if kernels_are_thread_safe() else 1) as pool:
             found += pool.map(cut, scenes[1:])
         self._blocks, self._described = [blocks for blocks, _ in found], [described for _, described in found]
         self._ends = np.cumsum([len(blocks) for blocks in self._blocks])

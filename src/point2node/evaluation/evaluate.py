@@ -19,11 +19,11 @@ from point2node.evaluation.protocol import Protocol
 from point2node.evaluation.splits import Part
 from point2node.inference.votes import (
     BlocksOfScene,
-    Heard,
+    OnVotes,
     SceneInput,
     Votes,
     Voting,
-    unheard,
+    ignore_votes,
     vote_on_scene,
     vote_on_shapes,
 )
@@ -92,7 +92,7 @@ class ScoredPart:
 
 
 def evaluate(
-    network: Network, scored: ScoredPart, report: Report = unreported, *, on_votes: Heard = unheard
+    network: Network, scored: ScoredPart, report: Report = unreported, *, on_votes: OnVotes = ignore_votes
 ) -> Evaluation:
     """Score ``network``; ``on_votes`` is called with the true labels (−1 for none) and probabilities of all votes."""
     was_training = network.training
@@ -105,7 +105,7 @@ def evaluate(
         network.train(was_training)
 
 
-def _evaluate_scenes(network: Network, scored: ScoredPart, report: Report, on_votes: Heard) -> Evaluation:
+def _evaluate_scenes(network: Network, scored: ScoredPart, report: Report, on_votes: OnVotes) -> Evaluation:
     store, protocol, result = scored.store, scored.protocol, scored.empty()
     scenes = scored.part.scenes[scored.share[0] :: scored.share[1]]
     for name in scenes:
@@ -123,7 +123,7 @@ def _evaluate_scenes(network: Network, scored: ScoredPart, report: Report, on_vo
     return result
 
 
-def vote_on_stored_scene(network: Network, scored: ScoredPart, name: str, on_votes: Heard = unheard) -> Votes:
+def vote_on_stored_scene(network: Network, scored: ScoredPart, name: str, on_votes: OnVotes = ignore_votes) -> Votes:
     """Vote on every point of one scene of the store."""
     store, protocol = scored.store, scored.protocol
     assert protocol.blocks is not None
@@ -140,7 +140,7 @@ def vote_on_stored_scene(network: Network, scored: ScoredPart, name: str, on_vot
     return vote_on_scene(network, scene, BlocksOfScene(numbers, protocol.blocks), scored.voting, on_votes)
 
 
-def _evaluate_shapes(network: Network, scored: ScoredPart, report: Report, on_votes: Heard) -> Evaluation:
+def _evaluate_shapes(network: Network, scored: ScoredPart, report: Report, on_votes: OnVotes) -> Evaluation:
     store, part, protocol, result = scored.store, scored.part, scored.protocol, scored.empty()
     assert part.shapes is not None
     numbers = part.shapes[scored.share[0] :: scored.share[1]]
@@ -156,7 +156,7 @@ def _evaluate_shapes(network: Network, scored: ScoredPart, report: Report, on_vo
     return result
 
 
-def _with_truth(truth: Labels, on_votes: Heard) -> Heard:
+def _with_truth(truth: Labels, on_votes: OnVotes) -> OnVotes:
     return lambda numbers, probabilities: on_votes(truth[numbers], probabilities)
 
 

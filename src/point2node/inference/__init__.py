@@ -1,1 +1,1 @@
-"""Asking trained networks: votes, labelled scans, named shapes, explanations."""
+"""Running trained networks: votes, labelled scans, classified shapes, explanations."""

@@ -1,4 +1,4 @@
-"""Asking a network about many batches, with every core at work from the first batch to the last."""
+"""Run a network on many batches and keep all cores busy from the first batch to the last."""
 
 from __future__ import annotations
 
@@ -13,30 +13,30 @@ from torch import Tensor
 
 from point2node.core.errors import InputError
 from point2node.data.batches import Batch
-from point2node.kernels.calling import kernels_support_threads
+from point2node.kernels.calling import kernels_are_thread_safe
 from point2node.models.network import Network
 
 NODES_AT_ONCE = 4096
-"""Nodes in a batch on a CPU: a core's share of the caches; more are no faster."""
+"""Nodes in a batch on a CPU: this fits a core's share of the caches, and more are not faster."""
 NODES_AT_ONCE_CUDA = 1 << 17
 
 
 class NonFiniteLogitsError(InputError):
-    """A network answers with NaN or infinity: its weights, or the input, are broken."""
+    """A network's output is NaN or infinite: its weights, or the input, are broken."""
 
 
 def nodes_at_once(network: Network) -> int:
-    """How many nodes to put into one batch."""
+    """Return how many nodes to put into one batch."""
     return NODES_AT_ONCE if device_of(network).type == "cpu" else NODES_AT_ONCE_CUDA
 
 
 def ask(network: Network, batch: Batch) -> Tensor:
-    """Probabilities, on the CPU, of a network in evaluation mode."""
+    """Return the probabilities of a batch, on the CPU; the network must be in evaluation mode."""
     return ask_outputs(network, batch).softmax(dim=-1)
 
 
 def ask_outputs(network: Network, batch: Batch) -> Tensor:
-    """What a network in evaluation mode gives, on the CPU; refused unless it is finite."""
+    """Return the output for a batch, on the CPU; raises NonFiniteLogitsError if it is not finite."""
     moved = batch.to(device_of(network))
     with torch.inference_mode():
         logits = network(moved.features, moved.pyramid).float().cpu()
@@ -52,11 +52,11 @@ def ask_outputs(network: Network, batch: Batch) -> Tensor:
 def answers(
     network: Network, makers: Iterator[Callable[[], Batch]], ask: Callable[[Network, Batch], Tensor] = ask
 ) -> Iterator[Tensor]:
-    """What ``ask`` gives of every batch, in order: the probabilities, unless something else is asked.
+    """Yield the result of ``ask`` for every batch, in order; by default the probabilities.
 
-    A batch is made, geometry included, and labelled by one thread, which keeps to one core. All cores on each
-    operation in turn would take longer, because they wait for each other at its end. On CUDA a second
-    thread builds the geometry while the device works.
+    Each batch is made, geometry included, and labelled by one thread on one core. Running every operation on all cores
+    takes longer, because they wait for each other at its end. On CUDA, a second thread builds the geometry while the
+    device is busy.
     """
     threads = torch.get_num_threads()
     workers = max(2, threads) if device_of(network).type != "cpu" else threads
@@ -64,8 +64,8 @@ def answers(
         first = next(makers)
     except StopIteration:
         return
-    yield ask(network, first())  # also loads the kernels, once, before several threads want them
-    if workers == 1 or not kernels_support_threads():
+    yield ask(network, first())  # also loads the kernels once, before several threads use them
+    if workers == 1 or not kernels_are_thread_safe():
         yield from (ask(network, make()) for make in makers)
         return
     waiting: deque[Future[Tensor]] = deque()
@@ -79,14 +79,14 @@ def answers(
 
 
 def choose_device(accelerator: str = "auto") -> torch.device:
-    """CUDA where it is, unless told otherwise."""
+    """Return the named device; "auto" is CUDA if available."""
     if accelerator == "auto":
         accelerator = "cuda" if torch.cuda.is_available() else "cpu"
     return torch.device(accelerator)
 
 
 def device_of(network: Network) -> torch.device:
-    """Where the network's weights are."""
+    """Return the device of the network's weights."""
     return next(network.parameters()).device
 
 
@@ -102,4 +102,4 @@ def _one_thread_each(workers: int) -> Iterator[ThreadPoolExecutor]:
         yield pool
     finally:
         pool.shutdown(cancel_futures=True)
-        torch.set_num_threads(threads)  # torch keeps the number last set anywhere for threads to come
+        torch.set_num_threads(threads)  # new threads get the number that was last set in any thread

@@ -1,4 +1,4 @@
-"""Naming single shapes with trained weights: a mesh or a cloud goes in, the likeliest classes come out."""
+"""Classify single shapes with trained weights: a mesh or a cloud goes in, the most likely classes come out."""
 
 from __future__ import annotations
 
@@ -16,37 +16,37 @@ from point2node.formats.meshes import sample_surface
 from point2node.geometry.coordinates import TASK_FRAMES
 from point2node.geometry.frames import UPWARDS
 from point2node.inference.asking import ask
-from point2node.inference.working import Given, WeightsAtWork, open_given
+from point2node.inference.working import CloudInput, LoadedWeights, open_input
 
 SAMPLED = 4
-"""A mesh is sampled so many times as densely as the network looks, so that votes see other points."""
+"""Points sampled from a mesh per point that the network sees, so that votes see different points."""
 
 
 @dataclass(frozen=True)
 class Guess:
-    """One class and how probable the network finds it."""
+    """A class and its probability."""
 
     name: str
     probability: float
 
 
-class ShapeClassifier(WeightsAtWork):
-    """Trained weights for shapes, ready to name any mesh or cloud of a single object."""
+class ShapeClassifier(LoadedWeights):
+    """Trained weights that classify a mesh or a cloud of a single object."""
 
     task = "classification"
 
-    def __call__(self, shape: Given, *, up: str = "z", votes: int | None = None) -> list[Guess]:
-        """Every class with its probability, the likeliest first. The same shape gives the same guesses.
+    def __call__(self, shape: CloudInput, *, up: str = "z", votes: int | None = None) -> list[Guess]:
+        """Return every class with its probability, the most likely first. The same shape gives the same result.
 
         Args:
             shape: a mesh, which is sampled by area, or a cloud: as a file, an array (N, 3) or a ``PointCloud``.
-            up: the axis of the shape that points upwards, where training shapes have their z.
-            votes: how many draws of points the probabilities are the mean of; as many as the weights say if not given.
+            up: the axis of the shape that points upwards (z in the training shapes).
+            votes: over how many draws of points the probabilities are averaged. Default: set by the weights.
         """
         votes = self.trained.card.votes if votes is None else votes
         if votes < 1:
             raise InputError("votes", expected="1 or more", found=str(votes))
-        cloud, name = open_given(shape)
+        cloud, name = open_input(shape)
         xyz = self._points(cloud, up, name)
         probabilities = torch.stack([self._vote(xyz, vote, name) for vote in range(votes)]).mean(dim=0)
         order = probabilities.argsort(descending=True, stable=True)
@@ -55,7 +55,9 @@ class ShapeClassifier(WeightsAtWork):
     def _points(self, shape: PointCloud, up: str, name: str) -> NDArray[np.float64]:
         if self.trained.card.features:
             wanted = " and ".join(self.trained.card.features)
-            raise InputError(name, expected=f"xyz alone; the weights {self.name!r} ask for {wanted}", found="a shape")
+            raise InputError(
+                name, expected=f"weights that need only xyz; {self.name!r} also need {wanted}", found="a shape"
+            )
         if shape.faces is not None and len(shape.faces):
             shape = sample_surface(Path(name), shape, SAMPLED * self.trained.card.points, seed=0)
         xyz = shape.xyz[np.isfinite(shape.xyz).all(axis=1)]
@@ -68,11 +70,11 @@ class ShapeClassifier(WeightsAtWork):
         return turned
 
     def _vote(self, xyz: NDArray[np.float64], vote: int, name: str) -> torch.Tensor:
-        """Probabilities for one draw of points, each once before any is drawn twice."""
+        """Return the probabilities for one draw of points; no point is drawn twice before all are drawn once."""
         random = np.random.default_rng([vote, len(xyz)])
         points = self.trained.card.points
         order = random.permutation(len(xyz))[:points]
         drawn = np.concatenate([order, random.integers(len(xyz), size=points - len(order))])
-        framed = TASK_FRAMES["classification"](torch.from_numpy(xyz)[None])[0]  # of the whole shape, not of the draw
+        framed = TASK_FRAMES["classification"](torch.from_numpy(xyz)[None])[0]  # by the whole shape, not by the draw
         sample = Sample(framed[torch.from_numpy(drawn)].numpy(), None, np.empty(0, np.int64), name)
         return ask(self.network, make_batch([sample], self.network.plan, seed=vote))[0]

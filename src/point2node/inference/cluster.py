@@ -1,4 +1,4 @@
-"""Many scans on the workers of a Dask cluster; one that kills its workers or needs too much memory stops no other."""
+"""Label many scans on the workers of a Dask cluster; a scan that kills its workers does not stop the others."""
 
 from __future__ import annotations
 
@@ -30,52 +30,52 @@ Result = TypeVar("Result")
 LOCAL = "local:"
 MOST_LOCAL = 512
 PATIENCE = "30s"
-"""How long a scheduler is waited for."""
+"""How long to wait for a scheduler."""
 ONE_SCAN_EACH = {
     "distributed.scheduler.allowed-failures": 0,  # tries are counted here, where each can be given less memory
-    "distributed.worker.memory.target": False,  # nothing is kept on workers that could be spilled, and a worker that
-    "distributed.worker.memory.spill": False,  # pauses for lack of memory would never start again: what it holds is
+    "distributed.worker.memory.target": False,  # workers keep nothing that could be spilled, and a worker that
+    "distributed.worker.memory.spill": False,  # pauses for lack of memory would never resume: its memory is only
     "distributed.worker.memory.pause": False,  # freed by the scan that it labels
 }
 
-LEAVE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
-"""Ctrl+C reaches workers on the same terminal, too; the command itself ends them."""
+IGNORE_INTERRUPTS = "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN)"
+"""Ctrl+C also reaches workers on the same terminal; the command itself stops them."""
 
 
 class ClusterLostError(RuntimeError):
-    """The scheduler is gone, with all that was to be done."""
+    """The scheduler is gone, and all pending work with it."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """Why there is no result for an item."""
+    """The reason why there is no result for an item."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Cluster:
-    """Workers that can be given scans."""
+    """Workers that label scans."""
 
     client: Any
     at_once: int | None = None
-    """How many scans are handed out at a time; None for all, so that clusters can grow with what waits."""
+    """How many scans are submitted at a time; None for all, so that clusters can grow with the queue."""
     threads: int | None = None
-    """For each worker; None for as many as it was started with."""
+    """Threads per worker; None for as many as it was started with."""
     memory: int | None = None
-    """Bytes for each worker; None for what it was started with."""
+    """Bytes per worker; None for what it was started with."""
 
     @property
     def workers(self) -> int:
-        """How many there are now."""
+        """The current number of workers."""
         return len(self.client.nthreads())
 
 
 @contextmanager
 def connected(address: str, memory: int | None = None) -> Iterator[Cluster]:
-    """The cluster at an address: ``local:4`` starts 4 workers here, others are a running scheduler's or its file.
+    """Connect to a cluster: ``local:4`` starts 4 workers here, other addresses are a running scheduler's or its file.
 
-    ``memory`` are the bytes that local workers share, and that others may each hold.
+    ``memory`` is the number of bytes that local workers share, or that each remote worker may hold.
     """
     if address.startswith(LOCAL):
         with _local_cluster(_read_count(address), memory) as cluster:
@@ -88,14 +88,14 @@ def connected(address: str, memory: int | None = None) -> Iterator[Cluster]:
     except (OSError, ValueError, ImportError) as error:
         expected = "local:4, or the address or scheduler file of a Dask scheduler that answers"
         raise InputError("--cluster", expected=expected, found=f"{address} ({_one_line(error)})") from error
-    with _without_logs(), client:  # closing logs, too
+    with _without_logs(), client:  # closing also logs
         _check_versions(client)
         yield Cluster(client, memory=memory)
 
 
 @contextmanager
 def _without_logs() -> Iterator[None]:
-    """Dask logs every try to reach a lost scheduler, with tracebacks; the error at the end says it in one line."""
+    """Silence Dask, which logs a traceback for every try to reach a lost scheduler; the final error is one line."""
     before = logging.root.manager.disable
     logging.disable(logging.CRITICAL)
     try:
@@ -113,7 +113,7 @@ def _read_count(address: str) -> int:
 
 @contextmanager
 def _local_cluster(workers: int, memory: int | None) -> Iterator[Cluster]:
-    """Workers on this machine, with its cores and memory divided among them; none listens beyond it."""
+    """Start workers on this machine that share its cores and memory and only listen locally."""
     threads = max(1, dask.system.CPU_COUNT // workers)
     names = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
     share = (int(FREE_SHARE * free_memory()) if memory is None else memory) // workers
@@ -126,8 +126,8 @@ def _local_cluster(workers: int, memory: int | None) -> Iterator[Cluster]:
             threads_per_worker=1,
             host="127.0.0.1",
             dashboard_address=None,
-            memory_limit=math.ceil(share / FREE_SHARE),  # who takes much more than was planned is ended
-            preload=[LEAVE_INTERRUPTS],
+            memory_limit=math.ceil(share / FREE_SHARE),  # workers that take much more than planned are killed
+            preload=[IGNORE_INTERRUPTS],
             silence_logs=logging.CRITICAL,
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
@@ -137,7 +137,7 @@ def _local_cluster(workers: int, memory: int | None) -> Iterator[Cluster]:
 
 @contextmanager
 def _environment_kept(names: Sequence[str]) -> Iterator[None]:
-    """Dask sets what workers are to find in the environment of this process, too, and leaves it: numba refuses that."""
+    """Restore environment variables: Dask also sets those for workers in this process, and numba refuses changes."""
     before = {name: os.environ.get(name) for name in names}
     try:
         yield
@@ -150,7 +150,7 @@ def _environment_kept(names: Sequence[str]) -> Iterator[None]:
 
 
 def _check_versions(client: Any) -> None:
-    """Refuse workers that could not do the work, or would do it differently."""
+    """Raise InputError if a worker lacks the package or has another version."""
     expected = f"point2node {__version__} on every worker"
     try:
         versions: dict[str, str] = client.run(_own_version)
@@ -166,7 +166,7 @@ def _own_version() -> str:
 
 
 class _Shared(distributed.WorkerPlugin):  # type: ignore[misc]
-    """What all tasks need, sent once to each worker, those that start later included, and unpacked once in each."""
+    """The data shared by all tasks: sent once to each worker, including later ones, and unpacked there once."""
 
     def __init__(self, value: object, threads: int | None, memory: int | None) -> None:
         self.name = f"point2node-{uuid.uuid4().hex}"
@@ -174,14 +174,14 @@ class _Shared(distributed.WorkerPlugin):  # type: ignore[misc]
         self._packed = pickle.dumps(value)
 
     def setup(self, worker: Any) -> None:
-        """Nothing is unpacked here, where it would keep the worker from answering."""
+        """Prepare the worker; unpacking here would keep it from answering."""
         self._worker = worker
         self._turn = threading.Lock()
         self._unpacked: list[object] = []
 
     def call(self, function: Callable[[Any, Item, int], Result], item: Item, tries: int) -> Result:
         """Call the function with the shared value, one call at a time, with this worker's threads and memory."""
-        with self._turn:  # a worker of several threads would start several scans
+        with self._turn:  # a worker with several threads would start several scans
             if not self._unpacked:
                 self._unpacked.append(pickle.loads(self._packed))
             torch.set_num_threads(self.threads or self._worker.state.nthreads)
@@ -194,7 +194,7 @@ class _Shared(distributed.WorkerPlugin):  # type: ignore[misc]
                     raise
 
     def _limit(self, tries: int) -> int | None:
-        """Half as much memory for each further try: a scan is then cut into smaller strips."""
+        """Halve the memory for each further try, so that a scan is cut into smaller strips."""
         given = self._worker.memory_manager.memory_limit
         limits = [limit for limit in (self.memory, int(FREE_SHARE * (given or 0))) if limit]
         limit = min(limits, default=None)
@@ -209,10 +209,10 @@ def _call(name: str, function: Callable[[Any, Item, int], Result], item: Item, t
 def spread(
     cluster: Cluster, function: Callable[[Any, Item, int], Result], shared: object, items: Sequence[Item]
 ) -> Iterator[tuple[int, Result | Failure]]:
-    """The place of each item, and what ``function(shared, item, tries)`` gave on some worker, as they come.
+    """Yield the index of each item and the result of ``function(shared, item, tries)`` on some worker, as they finish.
 
-    An item whose worker died, or that ran out of memory, is tried again elsewhere with less memory, and given up after
-    three times.
+    If a worker dies or runs out of memory, its item is tried again on another worker with less memory, and given up
+    after three tries.
     """
     client = cluster.client
     plugin = _Shared(shared, cluster.threads, cluster.memory)
@@ -247,7 +247,7 @@ def spread(
                     yield place, Failure(_reason(error, tries))
             hand_out()
     finally:
-        if client.status == "running":  # else the scheduler is gone, and nobody is left to be told
+        if client.status == "running":  # otherwise the scheduler is gone
             client.cancel(list(running), force=True)
             client.unregister_worker_plugin(plugin.name)
 

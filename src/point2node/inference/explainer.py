@@ -1,4 +1,4 @@
-"""Why a point of a scan has its label: the network's own correlations in the block around it."""
+"""Explain the label of a point of a scan by the network's own correlations in the block around it."""
 
 from __future__ import annotations
 
@@ -23,36 +23,36 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class PointExplanation:
-    """What the network computed for one point; numbers of points are those of the cloud."""
+    """What the network computed for one point; points are given by their indices in the cloud."""
 
     point: int
     probabilities: Floats
-    """(classes,) of this one pass; the label of a scan is the mean of several."""
+    """(classes,) from this one pass; the label in a scan is based on the mean of several."""
     block: Numbers
     """(M,) the points that the network saw: the block around the point, the point itself first."""
     non_local: Floats
-    """(M,) how much of each of them went into the non-local update (Eq. 11); they sum to 1."""
+    """(M,) the weight of each of them in the non-local update (Eq. 11); they sum to 1."""
     neighbours: Numbers
     """(K,) the point's local graph; the point itself first."""
     edges: Floats
-    """(K,) the point's row of the local graph (Eq. 6): its weight for each of the neighbours; they sum to 1."""
+    """(K,) the point's row of the local graph (Eq. 6): its weight for each neighbour; they sum to 1."""
     non_local_entropy: float
-    """How even its non-local row is, over all the nodes of the block: 1 even, 0 all on one node."""
+    """The entropy of its non-local row over all nodes of the block: 1 if even, 0 if all weight is on one node."""
     local_entropy: float
-    """How even the rows of its local graph are, in the mean."""
+    """The mean entropy of the rows of its local graph, on the same scale."""
     channel_weights: Floats
     """(C,) self correlation (Eq. 2)."""
     gates: tuple[tuple[tuple[str, ...], Floats], ...]
-    """For each adaptive aggregation its branches and their shares (branches, C); a channel's sum to 1 (Eq. 15)."""
+    """For each adaptive aggregation, its branches and their shares (branches, C); each channel sums to 1 (Eq. 15)."""
 
 
 class Explainer:
-    """Explains points of one cloud, which is placed once.
+    """Explains points of one cloud, which is placed only once.
 
     Args:
-        labeller: the weights; the correlations of their network have to be those of the variant "point2node".
+        labeller: the weights, of the variant "point2node".
         cloud: the scan.
-        options: those that it was labelled with.
+        options: the options it was labelled with.
     """
 
     def __init__(self, labeller: SceneLabeller, cloud: PointCloud, options: Options | None = None) -> None:
@@ -68,7 +68,7 @@ class Explainer:
         self._place_of[self._placement.numbers] = np.arange(len(self._placement.numbers))
 
     def explain(self, point: int) -> PointExplanation:
-        """Run the network once on the block around the point and take its numbers."""
+        """Run the network once on the block around the point and return its correlations."""
         batch, group = self.block_around(point)
         moved = batch.to(device_of(self._network))
         with torch.no_grad():
@@ -82,7 +82,7 @@ class Explainer:
         assert found.local_entropy is not None
         block, first = np.unique(group, return_index=True)
         row = np.bincount(np.searchsorted(block, group), found.non_local_rows[0, 0].cpu().double().numpy())
-        order = np.argsort(first)  # copies of a point count as one; the point itself first
+        order = np.argsort(first)  # copies of a point are merged; the point itself comes first
         numbers = self._placement.numbers
         return PointExplanation(
             point=point,
@@ -98,8 +98,8 @@ class Explainer:
         )
 
     def block_around(self, point: int) -> tuple[Batch, Numbers]:
-        """The block of the usual side with the point in its middle, as the network takes it, and the places of its
-        points among those that have a position; the point itself comes first.
+        """Return the block with the point at its centre as a batch, and the indices of its points among those with a
+        position; the point itself comes first.
         """
         if not 0 <= point < len(self._place_of) or self._place_of[point] < 0:
             found = f"{point}, which has none" if 0 <= point < len(self._place_of) else str(point)

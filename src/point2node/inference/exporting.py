@@ -1,4 +1,4 @@
-"""A trained network as an ONNX file: features and the tensors of a pyramid go in, logits come out."""
+"""Export a trained network as an ONNX file: features and the tensors of a pyramid go in, logits come out."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ LIBRARIES = ("onnx", "onnxscript", "onnxruntime")
 KEY = "point2node"
 FORMAT = 1
 TOLERANCE = 1e-4
-"""The largest difference of logits between the file and torch, as a share of the largest logit, 1 or more."""
+"""The largest difference of logits between the file and torch, relative to the largest logit, but at least to 1."""
 
 
 class ExportedNetwork(nn.Module):
-    """A network as one function of plain tensors, in the order of ``input_names``.
+    """A network as a function of plain tensors, in the order of ``input_names``.
 
-    Levels come as the numbers of their points: their coordinates are gathered here, so that they cannot contradict
-    ``xyz``. Nothing is checked: a check of values would end the graph.
+    Levels are passed as the indices of their points: their coordinates are gathered here, so that they always match
+    ``xyz``. Nothing is validated: a check of values would break the graph.
     """
 
     def __init__(self, network: Network) -> None:
@@ -47,7 +47,7 @@ class ExportedNetwork(nn.Module):
         self.names = input_names(network)
 
     def forward(self, tensors: list[Tensor]) -> Tensor:
-        """The logits of a batch."""
+        """Return the logits of a batch."""
         given = dict(zip(self.names, tensors, strict=True))
         plan, xyz = self.network.plan, given["xyz"]
         numbers = tuple(given[f"level_{level}"] for level in range(1, len(plan.level_sizes)))
@@ -62,7 +62,7 @@ class ExportedNetwork(nn.Module):
 
 
 def input_names(network: Network) -> tuple[str, ...]:
-    """The inputs of the exported file, in their order."""
+    """Return the names of the exported file's inputs, in order."""
     plan = network.plan
     return (
         "xyz",
@@ -75,7 +75,7 @@ def input_names(network: Network) -> tuple[str, ...]:
 
 
 def inputs_of(features: Tensor | None, pyramid: Pyramid) -> dict[str, NDArray[Any]]:
-    """What the exported file is given for a batch, by name: float32 coordinates and features, int64 indices."""
+    """Return the exported file's inputs for a batch, by name: float32 coordinates and features, int64 indices."""
     tensors = {
         "xyz": pyramid.levels[0],
         "features": features,
@@ -88,7 +88,7 @@ def inputs_of(features: Tensor | None, pyramid: Pyramid) -> dict[str, NDArray[An
 
 
 def export_onnx(trained: Trained, path: Path) -> float:
-    """Write the network to ``path`` and run the file once; returns the largest difference of a logit to torch's."""
+    """Write the network to ``path`` and run the file once; returns the largest difference of its logits to torch's."""
     _check_libraries()
     check_writable(path)
     network = trained.network.cpu().eval()
@@ -102,7 +102,7 @@ def export_onnx(trained: Trained, path: Path) -> float:
 
 
 def describe(trained: Trained) -> dict[str, Any]:
-    """What the file says of itself under the metadata key "point2node": all that is needed to make its inputs."""
+    """Return the file's metadata for the key "point2node": everything needed to make its inputs."""
     card, plan = trained.card, trained.network.plan
     kept = ("task", "dataset", "model", "size", "variant", "features", "frame", "points")
     cutting = ("block_side", "block_grid", "block_points")
@@ -117,7 +117,7 @@ def describe(trained: Trained) -> dict[str, Any]:
 
 
 def compare(content: bytes, network: Network, *, clouds: int, points: int) -> float:
-    """Run an exported file beside its network on a batch of random clouds; refused where the two disagree."""
+    """Compare an exported file with its network on random clouds; raises RuntimeError if they differ."""
     import onnxruntime
 
     session = onnxruntime.InferenceSession(content, providers=["CPUExecutionProvider"])
@@ -132,9 +132,9 @@ def compare(content: bytes, network: Network, *, clouds: int, points: int) -> fl
 
 
 def record(network: Network, points: int, note: str) -> bytes:
-    """A network in evaluation mode as the bytes of an ONNX file with the note in its metadata.
+    """Return a network in evaluation mode as the bytes of an ONNX file, with the note in its metadata.
 
-    It takes any batch of clouds of any size; ``points`` only is the size that it is recorded with.
+    The file accepts any number of clouds of any size; ``points`` is only the size that it is recorded with.
     """
     names = input_names(network)
     features, pyramid = _random_batch(network, 2, max(points, network.plan.fewest_points + 1), seed=0)
@@ -160,7 +160,7 @@ def record(network: Network, points: int, note: str) -> bytes:
 
 
 def _dynamic_axes(name: str, plan: PyramidPlan) -> dict[int, Any]:
-    """The batch is free, and the number of points wherever a level holds all of them."""
+    """Return the dynamic axes of an input: the batch, and the number of points if a level contains all of them."""
     kind, _, place = name.partition("_")
     searches = {"encoder": plan.encoder, "decoder": plan.decoder}
     if kind == "correlation":
@@ -176,7 +176,7 @@ def _dynamic_axes(name: str, plan: PyramidPlan) -> dict[int, Any]:
 
 
 def _random_batch(network: Network, clouds: int, points: int, seed: int) -> tuple[Tensor | None, Pyramid]:
-    """Clouds in a cube of 2 m around the origin: nothing that is recorded depends on where their points are."""
+    """Return clouds in a cube of 2 m around the origin; the recorded graph does not depend on their coordinates."""
     generator = torch.Generator().manual_seed(seed)
     xyz = torch.rand(clouds, points, 3, generator=generator) * 2 - 1
     width = network.in_features
@@ -199,7 +199,7 @@ def _check_libraries() -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Without what torch's exporter says about itself, which concerns no user of the file."""
+    """Silence the warnings of torch's exporter about itself, which do not concern users of the file."""
     log = logging.getLogger("torch.onnx")
     level = log.level
     log.setLevel(logging.ERROR)

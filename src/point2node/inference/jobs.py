@@ -1,4 +1,4 @@
-"""One scan from its file to the labelled file, and whether that was done before."""
+"""Label one scan, from its file to the labelled file, and check whether that was already done."""
 
 from __future__ import annotations
 
@@ -43,37 +43,37 @@ from point2node.inference.large_scans import (
     survey,
 )
 from point2node.inference.output_rules import OutputRules
-from point2node.inference.scan_check import InputCard, apply_fixes, examine_cloud, settle_scale
+from point2node.inference.scan_check import InputCard, apply_fixes, choose_scale, examine_cloud
 from point2node.inference.scans import Job
 
 MOST_FIXES = 4
-"""Scale, axis and colour can each be wrong once; more would be going round in circles."""
+"""Scale, axis and colour can each be wrong once; more fixes would be a loop."""
 
 MOST_TRIES = 3
-"""How many processes a scan may take down, and how often it may run out of memory, before it is given up."""
-OUT_OF_MEMORY = "ran out of memory on every try; label it with --thin 0.02, or where there is more memory"
+"""How many processes a scan may kill, and how often it may run out of memory, before it is given up."""
+OUT_OF_MEMORY = "ran out of memory on every try; label it with --thin 0.02, or on a machine with more memory"
 
 
 @dataclass(frozen=True)
 class Request:
-    """All that a labelled file depends on; one that was made for the same request need not be made again."""
+    """Everything that a labelled file depends on; the file of an equal request is reused."""
 
     input: str
     size: int
     modified: int
-    """Nanoseconds, as the file system says; of a remote file a number that changes with it."""
+    """Modification time in nanoseconds; for a remote file, a number that changes with it."""
     weights: str
-    """A checksum of every number in them."""
+    """The checksum of the weights."""
     options: Options
     auto: bool
     suffix: str
-    """Of the format asked for."""
+    """The suffix of the requested format."""
     output: dict[str, str]
-    """The rules of the output; empty for the labels as they are."""
+    """The output rules; empty if labels are written unchanged."""
 
 
 def request_of(job: Job, weights: str, options: Options, auto: bool, rules: OutputRules | None = None) -> Request:
-    """What is asked for, of weights with this checksum."""
+    """Return the request for a job with weights of this checksum."""
     try:
         status = job.scan.stat()
     except OSError as error:
@@ -91,7 +91,7 @@ def request_of(job: Job, weights: str, options: Options, auto: bool, rules: Outp
 
 
 def finished_target(job: Job, request: Request) -> Place | None:
-    """The labelled file of this very request, if it is there already."""
+    """Return the labelled file of exactly this request, if it exists."""
     for target in (job.target, job.target.with_suffix(FALLBACK)):
         note = read_note(target)
         if note.get("request") == _as_note(request) and target.is_file():
@@ -99,24 +99,24 @@ def finished_target(job: Job, request: Request) -> Place | None:
     return None
 
 
-def refuse_foreign(job: Job) -> None:
-    """Refuse to write over a file that no labelling made."""
+def check_target(job: Job) -> None:
+    """Raise InputError if the target is a file that was not written by Point2Node."""
     for target in (job.target, job.target.with_suffix(FALLBACK)):
         try:
             foreign = target.exists() and not _note_of(target).is_file()
         except OSError as error:
-            raise InputError(target, expected="a place that can be looked at", found=reason(error)) from error
+            raise InputError(target, expected="an accessible path", found=reason(error)) from error
         if foreign:
             remedy = "Choose another --out, or --overwrite."
             raise InputError(target, expected="no file, or one that was labelled", found="another file", remedy=remedy)
 
 
 @contextmanager
-def brought_here(job: Job) -> Iterator[Job]:
-    """The job on local files: a remote scan is fetched, and what is written for a remote folder is sent at the end.
+def local_files(job: Job) -> Iterator[Job]:
+    """Yield the job with local files: a remote scan is downloaded, and results for a remote folder are uploaded.
 
-    The file beside the labelled one is sent last, and says until then that the others are being replaced: whoever finds
-    it whole finds the others whole.
+    The sidecar is uploaded last, and until then a placeholder states that the other files are being replaced: if the
+    sidecar is complete, so are the others.
     """
     if job.is_local:
         yield job
@@ -131,8 +131,10 @@ def brought_here(job: Job) -> Iterator[Job]:
             if isinstance(job.target, RemotePath):
                 _send_results(target.parent, job.target.parent)
         except OSError as error:
-            raise InputError(job.scan, expected="a file that can be fetched and sent", found=reason(error)) from error
-        except InputError as error:  # the temporary file is gone when somebody reads this
+            raise InputError(
+                job.scan, expected="a file that can be downloaded and uploaded", found=reason(error)
+            ) from error
+        except InputError as error:  # the temporary file is gone by the time this is read
             where = error.where.replace(str(scan), str(job.scan))
             raise InputError(where, expected=error.expected, found=error.found, remedy=error.remedy) from error
 
@@ -146,33 +148,33 @@ def _send_results(results: Path, folder: RemotePath) -> None:
 
 
 @dataclass(frozen=True, eq=False)
-class LookedAt:
-    """A scan that was read and examined."""
+class OpenedScan:
+    """A scan that was read and checked."""
 
     cloud: PointCloud
-    """Its points; of one that is larger than memory, the mean points of its cubes."""
+    """The points of the scan; if it is larger than memory, the mean points of its cubes."""
     card: InputCard
     options: Options
-    """Those given, with the scan's unit and with what was fixed."""
+    """The given options with the scan's unit and all fixes."""
     fixes: tuple[str, ...]
-    """What was done to them."""
+    """A description of each fix."""
     large: LargeScan | None = None
-    """The scan itself, where it is larger than memory."""
+    """The scan itself, if it is larger than memory."""
 
 
 @contextmanager
-def look_at(
+def open_scan(
     job: Job,
     labeller: SceneLabeller,
     options: Options,
     auto: bool,
     say: Callable[[str], None],
     rules: OutputRules | None = None,
-) -> Iterator[LookedAt]:
-    """Read the scan and examine it; with ``auto``, fix what is obvious.
+) -> Iterator[OpenedScan]:
+    """Read and check the scan; with ``auto``, apply obvious fixes.
 
-    Inside, the work on a scan that is larger than memory is kept on disk: after an error or a kill, the same request
-    resumes it.
+    Inside the context, the work on a scan that is larger than memory is kept on disk: after an error or a kill, the
+    same request resumes it.
     """
     assert isinstance(job.scan, Path)
     assert isinstance(job.target, Path)
@@ -183,11 +185,11 @@ def look_at(
             remove_kept_work(job.target)  # of a run that had less memory
             with memory_limited(options.memory):
                 cloud = read(job.scan)
-            options, why = settle_scale(cloud, labeller, options)
+            options, why = choose_scale(cloud, labeller, options)
             large = None
         else:
             check_rules(rules, name)
-            say(f"{name}: {pieces.points:,} points are more than fit into memory: they are read in pieces")
+            say(f"{name}: {pieces.points:,} points do not fit into memory: they are read in pieces")
             make_folder(job.target.parent)
             request = request_of(job, checksum_of(labeller), replace(options, memory=None), auto, rules)
             what = {"point2node": __version__, **_as_note(request)}
@@ -201,40 +203,40 @@ def look_at(
             if not more:
                 break
             fixes += more
-            card = examine_cloud(cloud, labeller, options, name)  # a scale may show that the axis is wrong, too
+            card = examine_cloud(cloud, labeller, options, name)  # a fixed scale may reveal that the axis is wrong too
             auto = len(fixes) < MOST_FIXES
         if large is not None:
             points = large.pieces.points
             card = replace(card, points=points, spacing=card.spacing * (len(cloud) / points) ** 0.5)
-        yield LookedAt(cloud, card, options, tuple(fixes), large)
+        yield OpenedScan(cloud, card, options, tuple(fixes), large)
 
 
 def _survey(
     pieces: Pieces, labeller: SceneLabeller, options: Options, kept: KeptWork, name: str
 ) -> tuple[LargeScan, Options, str]:
-    """A scan that is larger than memory with its cubes, the options with its unit, and why it is that."""
+    """Return a scan that is larger than memory with its cubes, the options with its unit, and the reason for it."""
     found = kept.load("cubes")
     if found is None:
-        options, why = settle_scale(sample_pieces(pieces), labeller, options)
+        options, why = choose_scale(sample_pieces(pieces), labeller, options)
         assert options.scale is not None
         cubes = survey(pieces, labeller.cube(options) / FINER / options.scale, name, options.memory)
         kept.save("cubes", [np.array(why), np.array(options.scale), *cubes.as_arrays()])
     else:
         options, why = replace(options, scale=float(found[1])), str(found[0])
         cubes = Cubes.from_arrays(found[2:], pieces)
-        kept.say_resumed(f"with the {len(cubes.cloud):,} cubes that its points lie in")
+        kept.report_resumed(f"with the {len(cubes.cloud):,} cubes that contain its points")
     return LargeScan(pieces, cubes, kept), options, why
 
 
 def label_scan(
     job: Job,
-    scan: LookedAt,
+    scan: OpenedScan,
     labeller: SceneLabeller,
     request: Request,
     report: Report,
     rules: OutputRules | None = None,
 ) -> tuple[Written, LabelledCloud]:
-    """Label the scan and write the result, by the rules if any; returns what was written, and what to draw of it."""
+    """Label the scan and write the result, with any rules applied; returns the file and the cloud to draw."""
     assert isinstance(job.target, Path)
     if rules is not None:
         rules.check(scan.cloud, scan.options.up, str(job.scan))
@@ -255,10 +257,10 @@ def label_scan(
 
 @contextmanager
 def results_folder(folder: Place, jobs: Iterable[Job], *, shared: bool = False) -> Iterator[None]:
-    """A folder that results can be written into; one that was made for them and stays empty is removed.
+    """Make a folder for results; if it is new and stays empty, it is removed at the end.
 
-    What killed runs left unfinished where the results go is removed, too, unless the folder is ``shared`` with runs on
-    other machines: not every network drive tells here what is locked there.
+    Unfinished files of killed runs are also removed, unless the folder is ``shared`` with runs on other machines: not
+    every network drive shows the locks of other machines.
     """
     if not isinstance(folder, Path):
         yield
@@ -271,25 +273,25 @@ def results_folder(folder: Place, jobs: Iterable[Job], *, shared: bool = False) 
         yield
     finally:
         if not existed:
-            with suppress(OSError):  # it holds something
+            with suppress(OSError):  # it is not empty
                 folder.rmdir()
 
 
 def remove_unfinished(jobs: Iterable[Job]) -> None:
-    """Remove what killed processes left where the results of these jobs go."""
+    """Remove what killed processes left in the target folders of these jobs."""
     for place in {job.target.parent for job in jobs}:
         if isinstance(place, Path):
             remove_abandoned(place)
 
 
 def rounding_of(target: Path, cloud: PointCloud) -> float:
-    """By how much, in the scan's unit, coordinates may change in this file; 0 in all formats but a new LAS."""
+    """Return the largest rounding error of coordinates in this file, in the scan's unit; 0 except for a new LAS."""
     is_new_las = target.suffix.lower() in (".las", ".laz") and not isinstance(cloud.origin, LasOrigin)
     return coding_scale(cloud.xyz) / 2 if is_new_las else 0.0
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder for results, if it is not there; refused where nothing can be written into it."""
+    """Make a folder for results if it is missing; raises InputError if it is not writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=folder):
@@ -299,7 +301,7 @@ def make_folder(folder: Path) -> None:
 
 
 def checksum_of(labeller: SceneLabeller) -> str:
-    """The SHA-256 of all tensors of the weights."""
+    """Return the SHA-256 of all tensors of the weights."""
     digest = hashlib.sha256()
     for name, tensor in labeller.network.state_dict().items():
         digest.update(name.encode())
@@ -316,7 +318,7 @@ def _note_of(target: Place) -> Place:
 
 
 def read_note(target: Place) -> dict[str, Any]:
-    """What the file beside a labelled one says; nothing where there is none that can be read."""
+    """Read the sidecar of a labelled file; empty if there is no readable one."""
     try:
         note = parse_json(_note_of(target).read_text(encoding="utf-8"))
     except (OSError, ValueError):

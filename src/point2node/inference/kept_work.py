@@ -1,4 +1,4 @@
-"""Work on one scan that is kept on disk until the scan is done, so that the same command resumes after a kill."""
+"""Keep work on one scan on disk until the scan is done, so that the same command resumes after a kill."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from point2node.core.point_cloud import Array
 from point2node.core.writing import TEMPORARY, alone_in, refusals_named, remove_abandoned, replacing
 
 WHAT = "what.json"
-"""Says what the work in a folder is for."""
+"""Describes what the work in a folder belongs to."""
 CHECKSUM = hashlib.sha256().digest_size
-"""Bytes at the start of every other file, of all that follows: arrays as in NPY files, one behind the other."""
+"""Bytes of the checksum at the start of every other file; consecutive arrays as in NPY files follow."""
 
 
 class KeptWork:
-    """Finished parts of the work on a scan, in a folder that nobody else writes to.
+    """Finished parts of the work on a scan, in a folder that no other process writes to.
 
     Args:
-        folder: where they are.
-        name: of the scan.
-        say: takes lines about what is found there.
+        folder: the folder of the parts.
+        name: the name of the scan.
+        say: called with messages about resumed and damaged parts.
     """
 
     def __init__(self, folder: Path, name: str, say: Callable[[str], None]) -> None:
         self._folder, self._name, self._say = folder, name, say
 
     def save(self, part: str, arrays: Sequence[Array]) -> None:
-        """Keep the arrays that are a finished part."""
+        """Save the arrays of a finished part."""
         with replacing(self._folder / part) as stream:
             stream.write(bytes(CHECKSUM))
             for array in arrays:
@@ -48,7 +48,7 @@ class KeptWork:
             stream.write(checksum)
 
     def load(self, part: str) -> list[Array] | None:
-        """The arrays of a part; None where it is not there, or damaged, which is said."""
+        """Load the arrays of a part; None if it is missing, or if it is damaged, which is reported."""
         path, arrays = self._folder / part, []
         if not path.exists():
             return None
@@ -63,17 +63,17 @@ class KeptWork:
                 arrays.append(np.load(stream, allow_pickle=False))
         return arrays
 
-    def say_resumed(self, where: str) -> None:
-        """Tell from where on there is work to do."""
+    def report_resumed(self, where: str) -> None:
+        """Report where work resumes."""
         self._say(f"{self._name}: resumes {where}")
 
 
 class KeptStrips:
-    """The probabilities of a scan's strips; those that are kept need not be computed.
+    """The probabilities of a scan's strips; those that were kept are not computed again.
 
     Args:
-        kept: where they are kept; None for nowhere.
-        count: how many strips there are.
+        kept: the store for them; None to keep nothing.
+        count: the number of strips.
     """
 
     def __init__(self, kept: KeptWork | None, count: int) -> None:
@@ -82,7 +82,7 @@ class KeptStrips:
     def get(
         self, number: int, points: NDArray[np.int64], compute: Callable[[], NDArray[np.float32]]
     ) -> NDArray[np.float32]:
-        """The probabilities of a strip, counted from 1, whose own points have these numbers."""
+        """Return the probabilities of a strip, counted from 1, with these points inside it."""
         if self._kept is None:
             return compute()
         part = f"strip_{number}_of_{self._count}"
@@ -90,10 +90,10 @@ class KeptStrips:
         if found is not None and np.array_equal(found[0], points):
             self._before += 1
             if self._before == self._count:
-                self._kept.say_resumed("when all strips are labelled")
+                self._kept.report_resumed("when all strips are labelled")
             return found[1]
         if self._before:
-            self._kept.say_resumed(f"at strip {number} of {self._count}")
+            self._kept.report_resumed(f"at strip {number} of {self._count}")
             self._before = 0
         probabilities = compute()
         self._kept.save(part, [points, probabilities])
@@ -102,9 +102,9 @@ class KeptStrips:
 
 @contextmanager
 def kept_work(target: Path, what: dict[str, Any], name: str, say: Callable[[str], None]) -> Iterator[KeptWork]:
-    """The finished parts of the work on ``target``; what is there of other work than ``what``, a JSON object, goes.
+    """Open the finished parts of the work on ``target``; parts of work other than ``what``, a JSON object, are removed.
 
-    All are removed at the end. After an error or a kill they stay for the next run.
+    All parts are removed at the end. After an error or a kill they stay for the next run.
     """
     folder = _folder_of(target)
     with alone_in(folder, wait=False, command="predict"):
@@ -126,10 +126,10 @@ def kept_work(target: Path, what: dict[str, Any], name: str, say: Callable[[str]
 
 
 def remove_kept_work(target: Path) -> None:
-    """Remove what a killed process kept of work that was finished otherwise."""
+    """Remove what a killed process kept of work that has been finished in another way."""
     folder = _folder_of(target)
     if folder.is_dir():
-        with suppress(InputError), alone_in(folder, wait=False), refusals_named(folder):  # or somebody is at work there
+        with suppress(InputError), alone_in(folder, wait=False), refusals_named(folder):  # or it is in use
             shutil.rmtree(folder)
 
 

@@ -1,4 +1,4 @@
-"""A labelled scan: what a network says of each point of a cloud and, where it is known, what is true."""
+"""A labelled scan: a network's prediction for each point of a cloud and, if known, the true labels."""
 
 from __future__ import annotations
 
@@ -18,53 +18,53 @@ from point2node.core.point_cloud import PointCloud
 from point2node.geometry.frames import UPWARDS, strays
 
 UNLABELLED = 255
-"""The label of points that have none, unless a class is called so."""
+"""The label of points without one, unless a class has this value."""
 MOST_CLASSES = 255
 SHOWN = 5
-"""Classes that a short description names."""
+"""The number of classes that a short description lists."""
 
 Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledCloud:
-    """A cloud of N points with their labels: what labelling returns, files are read into, and pages are made of."""
+    """A cloud of N points with their labels, as returned by labelling, read from files and shown on pages."""
 
     cloud: PointCloud
-    """As it was given."""
+    """The cloud as it was passed in."""
     labels: NDArray[np.int32]
-    """(N,) values of classes, or ``unlabelled`` for points without a position."""
+    """(N,) class values, or ``unlabelled`` for points without a position."""
     confidence: NDArray[np.float32]
-    """(N,) the probability of the label; 0 where there is none, NaN where it is not known."""
+    """(N,) the probability of the label; 0 without a label, NaN if unknown."""
     entropy: NDArray[np.float32]
-    """(N,) from 0, sure, to 1, all classes alike; likewise."""
+    """(N,) from 0, certain, to 1, all classes equally likely; 0 without a label, NaN if unknown."""
     classes: tuple[SemanticClass, ...]
     weights: str
     unlabelled: int = UNLABELLED
     protocol: dict[str, Any] = field(default_factory=dict)
     """How the labels were made, as flat text and numbers."""
     name: str = ""
-    """The file that the cloud is from, or "array" or "cloud"."""
+    """The file the cloud was read from, or "array" or "cloud"."""
     settings: dict[str, Any] = field(default_factory=dict)
-    """The options that were given, likewise."""
+    """The options that were used, as flat text and numbers."""
     truth: NDArray[np.integer[Any]] | None = None
-    """(N,) the true values, where they are known; a value that no class has marks a point without one."""
+    """(N,) the true values, if known; a value that no class has marks a point without one."""
     up: str = "z"
-    """Which axis of the coordinates points upwards."""
+    """The axis of the coordinates that points upwards."""
     scale: float | None = None
-    """Metres in one unit of the coordinates, if that is known."""
+    """Metres per unit of the coordinates, if known."""
     notes: Mapping[str, str] = field(default_factory=dict)
     """Files, protocol and settings as a page lists them."""
     remarks: tuple[str, ...] = ()
-    """What whoever looks at it has to know first."""
+    """Remarks shown before everything else."""
 
     def __post_init__(self) -> None:
         if not 0 < len(self.classes) <= MOST_CLASSES:
             raise InputError(self.name, expected=f"1 to {MOST_CLASSES} classes", found=str(len(self.classes)))
         for name in ("labels", "confidence", "entropy", "truth"):
-            found, wanted = np.shape(getattr(self, name)), (len(self.cloud),)
-            if getattr(self, name) is not None and found != wanted:
-                raise InputError(f"{self.name}, {name}", expected=f"shape {wanted}", found=str(found))
+            found, expected = np.shape(getattr(self, name)), (len(self.cloud),)
+            if getattr(self, name) is not None and found != expected:
+                raise InputError(f"{self.name}, {name}", expected=f"shape {expected}", found=str(found))
 
     def __len__(self) -> int:
         return len(self.cloud)
@@ -76,7 +76,7 @@ class LabelledCloud:
         return f"<{type(self).__name__}: {len(self):,} points by {self.weights!r}: {shares or 'no labels'}{more}>"
 
     def __getitem__(self, chosen: NDArray[Any]) -> LabelledCloud:
-        """The chosen points, by mask or numbers."""
+        """Return the chosen points, by mask or indices."""
         return replace(
             self,
             cloud=self.cloud[chosen],
@@ -88,51 +88,51 @@ class LabelledCloud:
 
     @property
     def xyz(self) -> NDArray[np.float64]:
-        """(N, 3); NaN marks a point without a position."""
+        """(N, 3) coordinates; NaN marks a point without a position."""
         return self.cloud.xyz
 
     @property
     def rgb(self) -> NDArray[np.uint8] | None:
-        """(N, 3), if the cloud has colours."""
+        """(N, 3) colours, if the cloud has any."""
         return self.cloud.rgb
 
     @cached_property
     def placed(self) -> NDArray[np.bool_]:
-        """(N,) which points have a position."""
+        """(N,) whether each point has a position."""
         return np.asarray(np.isfinite(self.xyz).all(axis=1))
 
     @cached_property
     def places(self) -> Places:
-        """(N,) the labels as places in ``classes``; −1 where there is none."""
+        """(N,) the labels as indices into ``classes``; −1 for none."""
         return self._places_of(self.labels)
 
     @cached_property
     def true_places(self) -> Places | None:
-        """(N,) the same of the truth; None where it is not known."""
+        """(N,) the true labels as indices into ``classes``, −1 for none; None if the truth is unknown."""
         return None if self.truth is None else self._places_of(self.truth)
 
     @property
     def palette(self) -> NDArray[np.uint8]:
-        """(classes, 3) their colours."""
+        """(classes, 3) the colours of the classes."""
         return np.array([one.colour for one in self.classes], np.uint8)
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many points each class has."""
+        """The number of points of each class."""
         return {one.name: int((self.labels == one.value).sum()) for one in self.classes}
 
     @property
     def certainty(self) -> dict[str, NDArray[np.float32]]:
-        """Confidence and entropy, each if it is known of any point: not every file of labels has them."""
+        """Confidence and entropy, each if known for at least one point: not every labelled file has them."""
         both = {"confidence": self.confidence, "entropy": self.entropy}
         return {name: values for name, values in both.items() if not len(values) or not np.isnan(values).all()}
 
     def count(self, places: Places) -> Places:
-        """(classes,): how many of the places are of each class."""
+        """Count how often each class occurs among indices into ``classes``; (classes,)."""
         return np.bincount(places[places >= 0], minlength=len(self.classes))
 
     def upright(self) -> LabelledCloud:
-        """The same to look at: positions and colours alone, z upwards, without points that stray; remarks tell."""
+        """Return the cloud for display: positions and colours only, z up, no stray points; remarks list changes."""
         xyz, remarks = self.xyz, list(self.remarks)
         if self.up != "z":
             xyz = xyz @ UPWARDS[self.up].T
@@ -148,15 +148,15 @@ class LabelledCloud:
         return replace(self, cloud=PointCloud(xyz, rgb=self.rgb), up="z", remarks=tuple(remarks))
 
     def in_metres(self) -> LabelledCloud:
-        """The same with coordinates in metres; a unit that is not known is taken for one."""
+        """Return the cloud with coordinates in metres; an unknown unit counts as a metre."""
         if self.scale in (None, 1.0):
             return self
         return replace(self, cloud=self.cloud.with_(xyz=self.xyz * self.scale), scale=1.0)
 
     def as_cloud(self, *, keep_labels: bool = False) -> PointCloud:
-        """The cloud with the labels as its own; what it called label, confidence or entropy gets ``_input`` behind.
+        """Return the cloud with the new labels; its own fields of the same names get the suffix ``_input``.
 
-        Labels that it had are kept if its ``classification`` does not say the same, or if asked for.
+        Its own labels are kept if they differ from its ``classification``, or with ``keep_labels``.
         """
         fields = dict(self.cloud.fields)
         for name in ("classification", "confidence", "entropy"):
@@ -171,11 +171,11 @@ class LabelledCloud:
         return self.cloud.with_(labels=self.labels, fields=fields)
 
     def save(self, path: str | PathLike[str]) -> Path:
-        """Write the labelled cloud in the format of the suffix, with the names of the classes beside it.
+        """Write the labelled cloud in the format of the suffix, and a file with the class names next to it.
 
-        Returns the file, which is a PLY where the format cannot hold labels.
+        Returns the path of the file, a PLY if the format cannot hold labels.
         """
-        from point2node.inference.labelled_files import write_labelled  # which writes these
+        from point2node.inference.labelled_files import write_labelled  # imports this module
 
         return write_labelled(Path(path), self)
 

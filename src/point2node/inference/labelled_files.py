@@ -1,4 +1,4 @@
-"""Files of labelled clouds: in the format of the input, all that was in it kept, the classes named beside it."""
+"""Files of labelled clouds: in the input's format with all its contents, and a sidecar file with the classes."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ LARGEST_NARROW_CLASS = 31
 
 
 def write_labelled(path: Path, labelled: LabelledCloud, further: dict[str, Any] | None = None) -> Path:
-    """Write the labelled cloud and, last, the file beside it that names the classes; returns where the cloud is.
+    """Write the labelled cloud and then the sidecar file with its classes; returns the path of the cloud.
 
-    Until that file is whole, one in its place says that the cloud is being written: after a kill at any moment nobody
-    takes new labels for old ones, nor a labelled cloud for a file of somebody else.
-    The cloud is in ``path``, or in a PLY beside it where that format cannot hold the labels. ``further`` are entries
-    for the file next to what the labelled cloud says of itself.
+    Until the sidecar is complete, a placeholder states that the cloud is being written: after a kill at any moment,
+    new labels cannot be mistaken for old ones, nor a labelled cloud for somebody else's file.
+    The cloud is written to ``path``, or to a PLY next to it if that format cannot hold the labels. ``further`` are
+    additional entries of the sidecar.
     """
     origin = _kept_text(labelled.cloud, path.suffix.lower())
     target = path if origin or _holds_labels(path.suffix.lower(), labelled) else path.with_suffix(FALLBACK)
     note = describe(labelled).model_dump(mode="json") | (further or {})
     with replacing(target) as stream:
         if origin is not None:
-            told = {"label": labelled.labels, **labelled.certainty}
-            columns = {name: written_digits(values) for name, values in told.items()}
+            added = {"label": labelled.labels, **labelled.certainty}
+            columns = {name: written_digits(values) for name, values in added.items()}
             append_columns(origin, columns, stream)
             if not origin.layout.names:
                 note["columns"] = [*names_beside(origin.columns, list(columns)), *columns]
@@ -60,20 +60,21 @@ def write_labelled(path: Path, labelled: LabelledCloud, further: dict[str, Any] 
 
 @dataclass(frozen=True)
 class Written:
-    """What was written of a labelled scan."""
+    """A labelled scan that was written to a file."""
 
     target: Path
     points: int
     counts: dict[str, int]
-    """How many points each class has."""
+    """The number of points of each class."""
 
 
 def write_labelled_pieces(
     path: Path, pieces: Iterable[LabelledCloud], points: int, labelled: LabelledCloud, further: dict[str, Any]
 ) -> Written:
-    """The same of ``points`` points that come in pieces; ``labelled`` are the few that stand for all of them.
+    """Write a labelled cloud of ``points`` points that come in pieces; ``labelled`` are the few that represent them.
 
-    They are in ``path``, or in a PLY beside it where that format cannot hold them, or not be written in pieces.
+    The cloud is written to ``path``, or to a PLY next to it if that format cannot hold it or cannot be written in
+    pieces.
     """
     suffix = path.suffix.lower()
     holds = suffix in WRITABLE_IN_PIECES and _holds_labels(suffix, labelled)
@@ -107,12 +108,12 @@ def _write_note(target: Path, note: dict[str, Any]) -> None:
 
 
 def encode_note(note: dict[str, Any]) -> bytes:
-    """The file beside a labelled cloud, as it is written."""
+    """Encode the sidecar of a labelled cloud."""
     return (json.dumps(note, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def describe(labelled: LabelledCloud) -> LabelSidecar:
-    """What the file beside a labelled cloud says."""
+    """Return the contents of a labelled cloud's sidecar."""
     return LabelSidecar(
         point2node=__version__,
         input=as_text(Path(labelled.name).name),
@@ -127,7 +128,7 @@ def describe(labelled: LabelledCloud) -> LabelSidecar:
 
 
 def _kept_text(cloud: PointCloud, suffix: str) -> TextOrigin | None:
-    """The text that the cloud was read from, if it is of that format, still there, and says what the cloud says."""
+    """Return the text the cloud was read from, if it has that format, still exists and still matches the cloud."""
     origin = cloud.origin
     if not isinstance(origin, TextOrigin) or origin.path.suffix.lower() != suffix:
         return None
@@ -147,7 +148,7 @@ def _holds_labels(suffix: str, labelled: LabelledCloud) -> bool:
 
 
 def _fits_las(labelled: LabelledCloud) -> bool:
-    """Every point needs a position there, and old point formats keep a class in five bits."""
+    """LAS needs a position for every point, and old point formats store classes in five bits."""
     origin = labelled.cloud.origin
     narrow = isinstance(origin, LasOrigin) and origin.header.point_format.id < FIRST_WITH_WIDE_CLASSES
     values = [*(one.value for one in labelled.classes), int(labelled.labels.max(initial=0))]
@@ -156,19 +157,19 @@ def _fits_las(labelled: LabelledCloud) -> bool:
 
 
 NONE = (-1, UNLABELLED)
-"""The values that mean 'no label' where no sidecar says which one does."""
+"""The values that mean 'no label' if there is no sidecar to state it."""
 KEPT_LABELS = ("classification_input", "label_input")
-"""Where labelling a cloud keeps the labels that it came with."""
+"""The fields in which labelling keeps the labels of the input."""
 NEAR = 1e-3
-"""How far the coordinates of the truth may be off, in the file's unit."""
+"""The largest deviation of the truth's coordinates, in the file's unit."""
 
 
 def read_labelled(path: Path, truth: Path | None = None, classes: str | None = None) -> LabelledCloud:
-    """A labelled cloud from its file.
+    """Read a labelled cloud from a file.
 
-    ``classes`` names a class list (s3dis, scannet) or a YAML file of classes; it is for clouds without a sidecar.
-    ``truth`` is a cloud of the same points with true labels; if it is the labelled file itself, the labels that the
-    scan came with.
+    ``classes`` names a class list (s3dis, scannet) or a YAML file of classes, for clouds without a sidecar.
+    ``truth`` is a cloud of the same points with true labels; if it is the labelled file itself, the input's own labels
+    are the truth.
     """
     sidecar = None if classes else read_sidecar(path)
     named = " ".join(sidecar.columns) if sidecar is not None and sidecar.columns else None
@@ -209,12 +210,12 @@ def read_labelled(path: Path, truth: Path | None = None, classes: str | None = N
     )
 
 
-def just_labelled(
+def as_if_read(
     labelled: LabelledCloud, file: Path | None = None, truth: tuple[Path, Array] | None = None
 ) -> LabelledCloud:
-    """What ``read_labelled`` gives of a cloud that was just labelled, without reading the file that it is in, if any.
+    """Return what ``read_labelled`` would return for a cloud that was just labelled, without reading its file.
 
-    ``truth`` is the file of the true labels, and their values.
+    ``truth`` is the file of the true labels and their values.
     """
     return replace(
         labelled,
@@ -225,25 +226,25 @@ def just_labelled(
 
 
 def _scale(scale: object) -> float | None:
-    """Metres in one unit, if it is a number that can be that."""
+    """Return metres per unit, if it is a finite positive number."""
     usable = isinstance(scale, int | float) and math.isfinite(scale) and scale > 0
     return float(scale) if usable else None  # type: ignore[arg-type]
 
 
 def _not_scored(true: Array | None, listed: tuple[SemanticClass, ...]) -> str:
-    """A remark on true values that are no class."""
+    """Return a remark on true values that are not in the class list."""
     left_out = np.isin([] if true is None else true, [one.value for one in listed], invert=True)
     if true is None or not left_out.any():
         return ""
     values = np.unique(true[left_out])
     named = ", ".join(str(value) for value in values[:5]) + (", …" if len(values) > 5 else "")
-    return f"{int(left_out.sum()):,} points of the truth have a value that is no class ({named}): not scored."
+    return f"{int(left_out.sum()):,} points of the truth have a value that is not a class ({named}): not scored."
 
 
 def _class_list(
     path: Path, labels: Array, sidecar: LabelSidecar | None, named: str | None
 ) -> tuple[tuple[SemanticClass, ...], tuple[int, ...], str]:
-    """The classes, the values that mean 'none', and a remark if they were guessed."""
+    """Return the classes, the values that mean 'none', and a remark if they were guessed."""
     if sidecar is not None:
         return sidecar.classes, (sidecar.unlabelled,), ""
     if named is not None:
@@ -268,11 +269,11 @@ def _class_list(
 
 
 def _read_truth(path: Path, cloud: PointCloud, truth: Path) -> Array:
-    """The true label values, once it is sure that they are of the same points in the same order."""
+    """Return the true label values after checking that they belong to the same points in the same order."""
     if truth.exists() and truth.resolve() == path.resolve():
         kept = next((cloud.fields[name] for name in KEPT_LABELS if name in cloud.fields), None)
         if kept is None:
-            expected = f"labels that the scan came with ({' or '.join(KEPT_LABELS)})"
+            expected = f"the input's own labels ({' or '.join(KEPT_LABELS)})"
             raise InputError(truth, expected=expected, found="none", remedy="Give --truth the scan with true labels.")
         return np.asarray(kept).astype(np.int64)
     true = read(truth)
@@ -297,7 +298,7 @@ def _field(cloud: PointCloud, name: str) -> NDArray[np.float32]:
 
 
 def _notes(file: Path | None, truth: Path | None, sidecar: LabelSidecar | None) -> dict[str, str]:
-    """The files and how the labels came about, as a page lists them."""
+    """Return the files and the origin of the labels as listed on a page."""
     files = {"labelled file": file, "truth": truth}
     notes = {name: as_text(path.name) for name, path in files.items() if path is not None}
     if sidecar is None:
@@ -305,10 +306,10 @@ def _notes(file: Path | None, truth: Path | None, sidecar: LabelSidecar | None) 
     if file is not None:
         notes["input"] = sidecar.input
     notes |= {"weights": sidecar.weights, "labelled by": f"point2node {sidecar.point2node}"}
-    return notes | {name: _told(value) for name, value in {**sidecar.protocol, **sidecar.settings}.items()}
+    return notes | {name: _in_words(value) for name, value in {**sidecar.protocol, **sidecar.settings}.items()}
 
 
-def _told(value: object) -> str:
+def _in_words(value: object) -> str:
     if value is None:
         return "none"
     if isinstance(value, bool):

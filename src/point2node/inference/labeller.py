@@ -1,4 +1,4 @@
-"""Labelling clouds with trained weights: a cloud goes in, the same cloud comes out with a label for every point."""
+"""Label clouds with trained weights: a cloud goes in, the same cloud comes out with a label for every point."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from point2node.inference.looks import (
     add_interpolated,
     groups_asked,
     looks_of,
-    worth_another,
+    unsure_blocks,
 )
 from point2node.inference.norm_statistics import (
     SAMPLES,
@@ -55,43 +55,43 @@ from point2node.inference.votes import (
     entropy_of,
     vote_on_scene,
 )
-from point2node.inference.working import WeightsAtWork
+from point2node.inference.working import LoadedWeights
 from point2node.models.network import Network
 
 TALLEST = 2000.0
-"""Metres between the lowest and the highest points: 1,400 m were answered with numbers, 5,500 m with NaN."""
+"""Metres between the lowest and the highest points: networks gave numbers at 1,400 m and NaN at 5,500 m."""
 WIDEST = 256.0
-"""Metres: the side of a square with as many points as a network takes at once; from 450 m on answers were NaN."""
+"""Metres: the side of a square with as many points as a network takes at once; from 450 m on, networks gave NaN."""
 ALL_AROUND = 180.0
-"""Degrees: weights trained on samples turned by up to this know a cloud however it is turned."""
+"""Degrees: weights trained on samples turned by up to this recognise a cloud in any rotation."""
 MORE_COPIES = 4
-"""Of the probabilities of a strip's points, where they are smoothed or interpolated."""
+"""Copies of the probabilities of a strip's points while they are smoothed or interpolated."""
 
 
 @dataclass(frozen=True)
 class Options:
-    """How a cloud is brought before the network. What comes out keeps the cloud's own coordinates."""
+    """How a cloud is passed to the network. The output keeps the cloud's own coordinates."""
 
     scale: float | None = None
-    """Metres in one unit of the file: 0.001 for millimetres. None: what the file says, else metres."""
+    """Metres per unit of the file: 0.001 for millimetres. None: the file's unit, or else metres."""
     up: str = "z"
-    """The axis that points upwards: x, y or z, or with a minus before it."""
+    """The axis that points upwards: x, y, z, -x, -y or -z."""
     color: bool = True
     """Whether the cloud's colours are used."""
     votes: int | None = None
-    """How often every point is labelled; twice, at two offsets, for each. By weights that know clouds however they are
-    turned, the cloud is turned otherwise each time. None: as ``quality`` says."""
+    """How often every point is labelled, each time at two offsets. For weights that recognise clouds in any rotation,
+    the cloud is turned differently each time. None: set by ``quality``."""
     thin: float | None = None
-    """Metres: the network labels one point in each cube of this edge, the probabilities of others are interpolated from
-    the nearest three of these; 0 for every point, None as the weights say."""
+    """Metres: the network labels one point in each cube of this edge, and the probabilities of the others are
+    interpolated from the nearest three of these; 0 for every point. None: set by the weights."""
     smooth: bool | None = None
-    """Whether probabilities are averaged over smooth surfaces; None: as the weights say."""
+    """Whether probabilities are averaged over smooth surfaces. None: set by the weights."""
     memory: int | None = None
-    """Bytes to stay below; 60 % of what is free if not given."""
+    """The memory limit in bytes. None: 60 % of the free memory."""
     norm_share: float = 0.0
-    """From 0 to 1: how much of the batch norms' statistics are those of the cloud itself."""
+    """From 0 to 1: the share of the cloud's own statistics in the batch norms."""
     quality: Quality | None = None
-    """How much time the labels are worth (``looks``); None: balanced, unless ``votes`` are given."""
+    """The trade-off between speed and accuracy (see ``looks``). None: balanced, unless ``votes`` are given."""
 
     def __post_init__(self) -> None:
         if self.votes is not None and self.votes < 1:
@@ -102,37 +102,37 @@ class Options:
             raise unknown_choice("quality", self.quality, QUALITIES)
         if self.quality is not None and self.votes is not None:
             raise InputError(
-                "votes", expected="no quality next to them, which says how often points are labelled", found="both"
+                "votes", expected="no quality as well, which sets how often points are labelled", found="both"
             )
         check_share(self.norm_share)
 
     def scale_of(self, cloud: PointCloud) -> float:
-        """Metres in one unit of this cloud."""
+        """Return metres per unit of this cloud."""
         if self.scale is not None:
             return self.scale
         return 1.0 if cloud.unit is None else cloud.unit
 
 
 _Found = tuple[NDArray[np.int64], torch.Tensor]
-"""The numbers (M,) of some points, and their probabilities (M, classes)."""
+"""The indices (M,) of some points, and their probabilities (M, classes)."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Question:
-    """What the network is asked about one cloud."""
+    """How the network is run on one cloud."""
 
     network: Network
     scene: Callable[[float], SceneInput]
-    """The placed points, turned by some degrees."""
+    """Returns the placed points, turned by an angle in degrees."""
     looks: tuple[Look, ...]
     chosen: NDArray[np.int64]
-    """Which of the placed points."""
+    """The indices of the placed points that the network labels."""
     rules: BlockRules
     plan: Plan
     smooth: bool
     """Whether probabilities are averaged over surfaces."""
     kept: KeptWork | None
-    """Where the probabilities of finished strips are kept, if they are."""
+    """The store for the probabilities of finished strips, if any."""
 
     @property
     def strips(self) -> Strips:
@@ -142,12 +142,12 @@ class _Question:
 
     @property
     def margin(self) -> float:
-        """Metres around a strip within which points are in a block with its own."""
+        """The distance in metres up to which points can share a block with points of a strip."""
         turned = any(look.degrees for look in self.looks)
-        return self.rules.side * (math.sqrt(2) if turned else 1)  # as far as a block reaches that is turned
+        return self.rules.side * (math.sqrt(2) if turned else 1)  # the diagonal of a block if it is turned
 
 
-class SceneLabeller(WeightsAtWork):
+class SceneLabeller(LoadedWeights):
     """Trained weights for scenes, ready to label any cloud."""
 
     task = "segmentation"
@@ -167,14 +167,14 @@ class SceneLabeller(WeightsAtWork):
     ) -> LabelledCloud:
         """Label every point that has a position.
 
-        The same cloud and options give the same labels; a cloud too large for the free memory is cut into strips, so
-        that ``options.memory`` has to be given to have the same strips. With ``kept``, the labels of finished strips
-        are kept there, and what is there need not be done again.
+        The same cloud and options give the same labels. A cloud that is too large for the free memory is cut into
+        strips, which are only the same if ``options.memory`` is given. With ``kept``, finished strips are saved there
+        and reused.
         """
         options = options or Options()
         placement = place(cloud, options.scale_of(cloud), options.up, name)
         points = self.trained.card.points
-        _refuse_giants(placement.xyz, points, name)
+        _check_extent(placement.xyz, points, name)
         chosen = thin_out(placement, self.cube(options))
         nodes = SAMPLES_AT_ONCE * points if options.norm_share else 0
         smooth, looks = self._smooths(options), self.looks(options)
@@ -214,7 +214,7 @@ class SceneLabeller(WeightsAtWork):
         )
 
     def scene(self, placement: Placement, cloud: PointCloud, options: Options, name: str = "cloud") -> SceneInput:
-        """What the network is given of the placed points."""
+        """Return the network's input for the placed points."""
         card = self.trained.card
         everything = len(placement.numbers) == len(cloud)
         rgb, normals = (
@@ -231,7 +231,7 @@ class SceneLabeller(WeightsAtWork):
         )
 
     def _statistics(self, question: _Question) -> Statistics:
-        """The statistics of the scene, estimated on groups of its chosen points, from each strip in proportion."""
+        """Estimate the statistics of the scene on groups of its chosen points, in proportion from each strip."""
         batch_norms(self.network)
         points, chosen, scene = self.trained.card.points, question.chosen, question.scene(0.0)
         if len(chosen) < points:
@@ -246,7 +246,7 @@ class SceneLabeller(WeightsAtWork):
         return estimate_statistics(self.network, samples)
 
     def _label(self, question: _Question, report: Callable[[int], None]) -> Iterator[_Found]:
-        """The probabilities of the chosen points, strip by strip."""
+        """Yield the probabilities of the chosen points strip by strip."""
         done, strips = 0, question.strips
         kept = KeptStrips(question.kept, len(strips))
         for number, (strip, inside) in enumerate(strips, start=1):
@@ -258,21 +258,21 @@ class SceneLabeller(WeightsAtWork):
     def _ask(
         self, question: _Question, strip: NDArray[np.int64], inside: NDArray[np.int64], share: _Share
     ) -> NDArray[np.float32]:
-        """The probabilities of those points of a strip that are its own."""
+        """Return the probabilities of the points inside a strip, without its margin."""
         votes = self._vote(question, question.chosen[strip], share)
         if question.smooth:
             votes.revise(partial(_smoothed, question.scene(0.0).xyz[question.chosen[strip]]))
         return votes.probabilities_of(inside).numpy()
 
     def _vote(self, question: _Question, strip: NDArray[np.int64], share: _Share) -> Votes:
-        """The votes of all looks at the points of one strip."""
+        """Return the votes of all looks at the points of one strip."""
         points, rules = self.trained.card.points, question.rules
         votes = Votes(len(strip), len(self.classes), "mean_probability")
         for number, look in enumerate(question.looks):
             scene = _part(question.scene(look.degrees), strip)
             blocks = cut_blocks(scene.xyz, look.offset * rules.side, np.random.default_rng(number), rules)
             if not look.everywhere:
-                blocks = worth_another(blocks, votes)
+                blocks = unsure_blocks(blocks, votes)
             if not blocks:
                 continue
             work = points * sum(groups_asked(block, points, look) for block in blocks)
@@ -286,20 +286,20 @@ class SceneLabeller(WeightsAtWork):
         return votes
 
     def looks(self, options: Options) -> tuple[Look, ...]:
-        """How the network looks at a cloud, one way after the other."""
+        """Return the looks at a cloud, in order."""
         turns = self.trained.card.turn >= ALL_AROUND
         return looks_of(options.quality or DEFAULT, options.votes, turns=turns, every_point=not self.cube(options))
 
     def cube(self, options: Options) -> float:
-        """Metres: the side of the cubes of which one point each is labelled; 0 for every point."""
+        """Return the side in metres of the cubes in which one point is labelled; 0 for every point."""
         return self.trained.card.thin if options.thin is None else options.thin
 
     def _smooths(self, options: Options) -> bool:
         return self.trained.card.smooth if options.smooth is None else options.smooth
 
     def _spread(self, placement: Placement, chosen: NDArray[np.int64], found: Iterator[_Found]) -> Iterator[_Found]:
-        """The probabilities of all placed points, from those of the chosen ones."""
-        if len(chosen) == len(placement.xyz):  # in the order of their cubes
+        """Yield the probabilities of all placed points, interpolated from those of the chosen ones."""
+        if len(chosen) == len(placement.xyz):  # all points, in the order of their cubes
             yield from ((chosen[numbers], probabilities) for numbers, probabilities in found)
             return
         known = torch.empty(len(chosen), len(self.classes))
@@ -335,8 +335,8 @@ class SceneLabeller(WeightsAtWork):
         }
 
 
-def _refuse_giants(xyz: NDArray[np.float32], points: int, name: str) -> None:
-    """Refuse what cannot be metres: the network's answers would not be finite."""
+def _check_extent(xyz: NDArray[np.float32], points: int, name: str) -> None:
+    """Raise InputError if coordinates cannot be metres: the network's output would not be finite."""
     low, high = np.quantile(xyz[:: -(-len(xyz) // LOOKED_AT)], [0.005, 0.995], axis=0)
     x, y, z = (high - low).tolist()
     if z > TALLEST or math.sqrt(x * y * points / len(xyz)) > WIDEST:
@@ -349,7 +349,7 @@ def _refuse_giants(xyz: NDArray[np.float32], points: int, name: str) -> None:
 
 
 def thin_out(placement: Placement, thin: float) -> NDArray[np.int64]:
-    """The numbers of the placed points that are left with one in each cube of ``thin`` metres; 0 leaves all."""
+    """Return the indices of placed points with one in each cube of ``thin`` metres; all points for 0."""
     if not thin:
         return np.arange(len(placement.xyz))
     first, _ = grid_sampling(torch.from_numpy(placement.xyz), thin)
@@ -357,7 +357,7 @@ def thin_out(placement: Placement, thin: float) -> NDArray[np.int64]:
 
 
 def turn_about_z(placement: Placement, degrees: float) -> Placement:
-    """The placed points turned about the vertical."""
+    """Turn placed points about the vertical."""
     if not degrees:
         return placement
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
@@ -367,26 +367,26 @@ def turn_about_z(placement: Placement, degrees: float) -> Placement:
 
 
 def _part(scene: SceneInput, points: NDArray[np.int64]) -> SceneInput:
-    """Some points of a scene, as a scene."""
+    """Return some points of a scene as a scene."""
     return replace(scene, xyz=scene.xyz[points], features=partial(_features_of, scene, points))
 
 
 def _features_of(
     scene: SceneInput, points: NDArray[np.int64], numbers: NDArray[np.int64]
 ) -> NDArray[np.float32] | None:
-    """The features of some of a scene's ``points``, by their numbers among these."""
+    """Return the features of some of a scene's ``points``, given by their indices in ``points``."""
     return scene.features(points[numbers])
 
 
 def _smoothed(xyz: NDArray[np.float32], probabilities: torch.Tensor) -> torch.Tensor:
-    """Probabilities averaged along surfaces, sure ones before others."""
+    """Average probabilities along surfaces, weighted by confidence."""
     sure = probabilities.amax(dim=1).clamp_min(1e-6)
     return smooth_on_surfaces(torch.from_numpy(xyz), probabilities, sure)
 
 
 @dataclass(frozen=True)
 class _Share:
-    """The part of the work that one strip is."""
+    """One strip's share of the work."""
 
     before: int
     """Points labelled before it."""
@@ -395,7 +395,7 @@ class _Share:
 
 
 class _Steps:
-    """Turns what the network has seen in one of several looks at a strip into how many points are labelled."""
+    """Reports progress of one look at a strip as a number of labelled points."""
 
     def __init__(self, share: _Share, look: int, looks: int, work: int) -> None:
         self._share, self._look, self._looks, self._work = share, look, looks, work

@@ -1,8 +1,8 @@
-"""Scans that are larger than memory: the network is shown the mean points of small cubes, of which there are as many as
-the scan's surfaces need, and every point gets the label of its cube, piece by piece.
+"""Scans that are larger than memory: the network labels the mean points of small cubes, whose number depends on the
+scan's surfaces only, and every point gets the label of its cube, piece by piece.
 
-The more points a scan has, the farther out lie the few that its noise carries away from surfaces. Cubes that hold
-little else would make every surface thick, so they are not shown, and get the label of a neighbour.
+The more points a scan has, the farther its noise spreads from surfaces. Cubes that contain little but noise would make
+every surface thicker, so the network does not see them, and they get the label of a neighbour.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from point2node.inference.labelled import LabelledCloud
 from point2node.inference.output_rules import InputClasses, OutputRules
 
 FINER = 2
-"""Cubes have the side at which the network labels points, divided by this, so that a cube seldom holds two surfaces."""
+"""Cubes have the side at which the network labels points, divided by this, so that few cubes contain two surfaces."""
 FEW = 0.05
-"""A cube with fewer points than this share of those in a neighbouring cube holds noise, or the edge of a surface."""
+"""A cube with fewer points than this share of a neighbouring cube's contains noise, or the edge of a surface."""
 FARTHEST = 1 << 20
-"""Cubes between the first point and the farthest one that can be labelled: 15 km of 15 mm each."""
+"""The largest distance from the first point of a scan, in cubes: 15 km with cubes of 15 mm."""
 COPIES, KEPT = 4, 200
-"""Of a point of the file, while all of them are read, labelled and written at once; and bytes for each beside that."""
+"""Memory per point when a file is read, labelled and written at once: copies of its row, and additional bytes."""
 MERGED = 4
-"""How many times what is known of the cubes is held while two lists of them are made one."""
+"""How many copies of the cubes' data are held while two lists of cubes are merged."""
 SAMPLE = 100_000
 
 Keys = NDArray[np.int64]
@@ -44,33 +44,33 @@ class Cubes:
     """The occupied cubes of a scan."""
 
     side: float
-    """In the unit of the file."""
+    """The side of a cube in the unit of the file."""
     origin: NDArray[np.float64]
-    """(3,), from where they are counted."""
+    """(3,) the origin of the grid of cubes."""
     keys: Keys
-    """(M,) where each is, ascending."""
+    """(M,) the key of each cube's position, ascending."""
     counts: NDArray[np.float64]
-    """(M,) how many points lie in each."""
+    """(M,) the number of points in each cube."""
     shown: NDArray[np.int64]
-    """(M,) which of the points in ``cloud`` stands for each."""
+    """(M,) the index of the point in ``cloud`` that represents each cube."""
     cloud: PointCloud
-    """(K,) mean points and mean colours: of cubes that have no neighbour with far more points."""
+    """(K,) mean points and mean colours of the cubes without a neighbour that has far more points."""
 
     @classmethod
     def from_arrays(cls, arrays: Sequence[Array], pieces: Pieces) -> Cubes:
-        """The cubes of a scan from what ``as_arrays`` gave."""
+        """Restore the cubes of a scan from the arrays of ``as_arrays``."""
         side, origin, keys, counts, shown, xyz, *rgb = arrays
         first = next(pieces.read())
         cloud = PointCloud(xyz, rgb=rgb[0] if rgb else None, unit=first.unit, origin=first.origin)
         return cls(float(side), origin, keys, counts, shown, cloud)
 
     def as_arrays(self) -> list[Array]:
-        """All that was found out about the scan."""
+        """Return all fields as arrays that can be saved."""
         arrays = [np.array(self.side), self.origin, self.keys, self.counts, self.shown, self.cloud.xyz]
         return arrays if self.cloud.rgb is None else [*arrays, self.cloud.rgb]
 
     def find(self, xyz: NDArray[np.float64]) -> NDArray[np.int64]:
-        """(N,): which of the points in ``cloud`` stands for each point; −1 where there is none."""
+        """Return the index of the point in ``cloud`` that represents each point, (N,); −1 for none."""
         keys, inside = _keys_of(xyz, self.origin, self.side)
         found, number = np.unique(keys, return_inverse=True)
         places = np.minimum(np.searchsorted(self.keys, found), len(self.keys) - 1)
@@ -82,15 +82,15 @@ class Cubes:
 
 @dataclass(frozen=True, eq=False)
 class LargeScan:
-    """A scan of which only the cubes are in memory."""
+    """A scan that has only its cubes in memory."""
 
     pieces: Pieces
     cubes: Cubes
     kept: KeptWork | None = None
-    """Where finished work on it is kept, if it is."""
+    """The store of finished work on it, if there is one."""
 
     def describe(self, labelled: LabelledCloud) -> LabelledCloud:
-        """The labelled cubes, with how they stand for the points in their protocol."""
+        """Add the size of the cubes and the number of points without a position to the protocol."""
         has_label = labelled.labels != labelled.unlabelled
         protocol = labelled.protocol | {
             "cubes": self.cubes.side * labelled.protocol["scale"],
@@ -99,7 +99,7 @@ class LargeScan:
         return replace(labelled, protocol=protocol)
 
     def spread(self, labelled: LabelledCloud, rules: OutputRules | None) -> Iterator[LabelledCloud]:
-        """All points with the labels of their cubes, by the rules if any, piece by piece."""
+        """Yield all points with the labels of their cubes piece by piece, with any rules applied."""
         unlabelled = np.int32(labelled.unlabelled)
         labels = np.append(labelled.labels, unlabelled)  # −1 is the last one
         confidence, entropy = np.append(labelled.confidence, np.float32(0)), np.append(labelled.entropy, np.float32(0))
@@ -112,9 +112,9 @@ class LargeScan:
 
 
 def pieces_if_large(path: Path, thin: float, limit: int | None) -> Pieces | None:
-    """The scan for reading in pieces, if it does not fit into memory; None where that is not needed, or not possible.
+    """Open a scan for reading in pieces, if it does not fit into memory; None if that is not needed or not possible.
 
-    Without ``thin`` every point is to be shown to the network: that is not possible in pieces.
+    Without ``thin`` the network labels every point, which is not possible in pieces.
     """
     pieces = in_pieces(path) if thin else None
     if pieces is None or pieces.points * (COPIES * pieces.row + KEPT) <= memory_limit(limit) - held_memory():
@@ -123,7 +123,7 @@ def pieces_if_large(path: Path, thin: float, limit: int | None) -> Pieces | None
 
 
 def check_rules(rules: OutputRules | None, name: str) -> None:
-    """Refuse rules that look at labels which the scan came with: of the cubes none are known."""
+    """Raise InputError for rules that depend on the input's labels, which the cubes do not have."""
     if rules is not None and (rules.protect or isinstance(rules.within, InputClasses)):
         option = "--protect" if rules.protect else "--within class:"
         found = "one that is read in pieces"
@@ -131,20 +131,20 @@ def check_rules(rules: OutputRules | None, name: str) -> None:
 
 
 def sample_pieces(pieces: Pieces) -> PointCloud:
-    """Points from all over the scan; where the file says the unit, its first piece, for the sake of that."""
+    """Return points spread over the whole scan, or just its first piece if the file states its unit."""
     step = -(-pieces.points // SAMPLE)
     taken = []
     for piece in pieces.read():
         if piece.unit is not None:
             return piece
-        taken.append(piece.xyz[::step].copy())  # a view would hold the whole piece
+        taken.append(piece.xyz[::step].copy())  # a view would keep the whole piece in memory
     return PointCloud(np.concatenate(taken) if taken else np.empty((0, 3)))
 
 
 def survey(pieces: Pieces, side: float, name: str, limit: int | None) -> Cubes:
-    """The cubes of ``side`` that the points lie in, in the unit of the file; at least one must have a position."""
+    """Find the cubes of ``side`` (in the unit of the file) that contain points; at least one must have a position."""
     origin: NDArray[np.float64] | None = None
-    known, first = _Known(name, memory_limit(limit)), None
+    known, first = _CubeSums(name, memory_limit(limit)), None
     for piece in pieces.read():
         if first is None:
             first = piece[:0].with_(origin=piece.origin)
@@ -169,7 +169,10 @@ def survey(pieces: Pieces, side: float, name: str, limit: int | None) -> Cubes:
 
 
 def _fullest_near(keys: Keys, counts: NDArray[np.float64]) -> NDArray[np.int64]:
-    """(M,): itself for most cubes; for one with few points the fullest of the 26 around it, or what stands for that."""
+    """Return the cube that represents each cube, (M,): itself, or for one with few points its fullest neighbour of 26.
+
+    If that neighbour has few points too, the cube that represents it.
+    """
     fullest = np.arange(len(keys))
     for x, y, z in product((-1, 0, 1), repeat=3):
         wanted = keys + ((x << 42) + (y << 21) + z)
@@ -177,45 +180,45 @@ def _fullest_near(keys: Keys, counts: NDArray[np.float64]) -> NDArray[np.int64]:
         fuller = (keys[places] == wanted) & (counts[places] > counts[fullest])
         fullest[fuller] = places[fuller]
     stands = np.where(counts < FEW * counts[fullest], fullest, np.arange(len(keys)))
-    while not np.array_equal(further := stands[stands], stands):  # that one may have a far fuller neighbour, too
+    while not np.array_equal(further := stands[stands], stands):  # that one may have a far fuller neighbour itself
         stands = further
     return stands
 
 
 def _keys_of(xyz: NDArray[np.float64], origin: NDArray[np.float64], side: float) -> tuple[Keys, NDArray[np.int64]]:
-    """One number for each cube that points lie in, and which points have one: a position, and not too far away."""
+    """Return the key of each point's cube, and the indices of the points that have one: finite and not too far away."""
     with np.errstate(invalid="ignore", over="ignore"):
         places = np.floor((xyz - origin) / side)
-        inside = np.flatnonzero((np.abs(places) < FARTHEST).all(axis=1))  # not for NaN
+        inside = np.flatnonzero((np.abs(places) < FARTHEST).all(axis=1))  # False for NaN
     x, y, z = (places[inside] + FARTHEST).astype(np.int64).T
     return (x << 42) | (y << 21) | z, inside
 
 
-class _Known:
-    """The number of points in each cube so far, and the sums of their values."""
+class _CubeSums:
+    """Counts the points in each cube and adds up their values."""
 
     def __init__(self, name: str, limit: int) -> None:
         self._name, self._limit = name, limit
         self._parts: list[tuple[Keys, Sums, Sums]] = []
 
     def add(self, keys: Keys, values: list[NDArray[np.generic]]) -> None:
-        """Add points by the keys of their cubes and their values, each (N,)."""
+        """Add points, given by the keys of their cubes and their values, each (N,)."""
         found, number = np.unique(keys, return_inverse=True)
         sums = [np.bincount(number, column, len(found)) for column in values]
         self._parts.append((found, np.bincount(number, minlength=len(found)).astype(np.float64), np.stack(sums)))
         first, *others = (len(part[0]) for part in self._parts)
-        if sum(others) > first:  # so that no cube is sorted more than a few times
+        if sum(others) > first:  # so that each cube is sorted only a few times
             self.all()
 
     def all(self) -> tuple[Keys, Sums, Sums]:
-        """The keys (M,), ascending, the counts (M,) and the sums (C, M), of which one list is made."""
+        """Merge all cubes and return their keys (M,), ascending, counts (M,) and sums (C, M)."""
         rows = sum(part[0].nbytes + part[1].nbytes + part[2].nbytes for part in self._parts)
         if held_memory() + (MERGED - 1) * rows > self._limit:
             raise InputError(
                 self._name,
                 expected=f"a scan whose surfaces fit into {in_gigabytes(self._limit)}, as mean points of small cubes",
                 found=f"{sum(len(part[0]) for part in self._parts):,} cubes before its end",
-                remedy="Allow more with --memory, label it more coarsely with --thin 0.1, or cut it into parts.",
+                remedy="Allow more with --memory, use a coarser --thin 0.1, or cut the scan into parts.",
             )
         if len(self._parts) > 1:
             keys, number = np.unique(np.concatenate([part[0] for part in self._parts]), return_inverse=True)

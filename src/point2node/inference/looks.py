@@ -1,4 +1,4 @@
-"""How often and where a network looks at a cloud: the looks of each quality, and which blocks are worth another."""
+"""How often and where a network looks at a cloud: the looks of each quality, and which blocks get another look."""
 
 from __future__ import annotations
 
@@ -20,46 +20,46 @@ QUALITIES: tuple[Quality, ...] = get_args(Quality)
 DEFAULT: Quality = "balanced"
 
 TURNS = (0.0, 30.0, 60.0, 45.0, 15.0, 75.0)
-"""Degrees by which a cloud is turned for each vote: blocks and cells then lie differently on the same walls."""
+"""Degrees by which a cloud is turned for each vote, so that blocks and cells lie differently on the same walls."""
 OFFSETS = (0.0, 0.5)
-"""Where the blocks of each vote start, in sides of a block: what is at the edge of one is in the middle of another."""
+"""The offsets of each vote's blocks, in sides of a block: points at the edge of one are in the middle of another."""
 VOTES = 2
-"""How often weights are asked that know a cloud however it is turned, unless told otherwise; others are asked once."""
+"""The default number of votes of weights that recognise a cloud in any rotation; others vote once."""
 SHARE = 0.5
-"""Of the groups of a block, how many a look asks about where not all are asked."""
+"""The share of a block's groups that a look runs, if it does not run all of them."""
 UNSURE = 0.5
-"""A point whose two likeliest classes differ by less in probability is unsure."""
-WORTH_ANOTHER = 0.03
-"""The share of unsure points from which on a block is looked at again."""
+"""A point is unsure if the probabilities of its two most likely classes differ by less than this."""
+LEAST_UNSURE = 0.03
+"""The share of unsure points from which a block gets another look."""
 
 
 @dataclass(frozen=True)
 class Look:
-    """One way to cut a cloud into blocks, and what of them the network is asked about."""
+    """One way to cut a cloud into blocks, and the part of them that the network is run on."""
 
     degrees: float = 0.0
-    """By how much the cloud is turned about the vertical."""
+    """The angle by which the cloud is turned about the vertical."""
     offset: float = 0.0
-    """Where blocks start, in sides of a block."""
+    """The offset of the blocks, in sides of a block."""
     votes: int = 1
-    """How often each point is asked about."""
+    """How often each point is labelled."""
     share: float = 1.0
-    """Of each block, how many of its groups are asked about; the other points are interpolated from these."""
+    """The share of each block's groups that are run; the other points are interpolated from these."""
     everywhere: bool = True
-    """Otherwise only at blocks that earlier looks left unsure."""
+    """Whether all blocks are looked at; otherwise only those that earlier looks left unsure."""
 
 
 def looks_of(quality: Quality, votes: int | None, *, turns: bool, every_point: bool) -> tuple[Look, ...]:
-    """The looks at a cloud, one after the other.
+    """Return the looks at a cloud, in order.
 
-    ``best``: every point at two offsets, for each vote. ``balanced``: the same looks at a share of the points, all but
-    the first only where the answer is unsure. ``fast``: the first of these alone.
+    ``best``: every point at two offsets, for each vote. ``balanced``: the same looks at a share of the points, and only
+    the first of them at blocks that are not unsure. ``fast``: only the first of these.
 
     Args:
-        quality: which; ``best`` if ``votes`` are given.
-        votes: how often each point is labelled at each offset; None for as often as the weights gain from.
-        turns: whether the weights know a cloud however it is turned; then it is turned otherwise for each vote.
-        every_point: whether the network has to be asked about every point in each look.
+        quality: the quality; ``best`` if ``votes`` are given.
+        votes: how often each point is labelled at each offset; None for the default of the weights.
+        turns: whether the weights recognise a cloud in any rotation; then it is turned differently for each vote.
+        every_point: whether each look must run the network on every point.
     """
     if votes is not None:
         quality = "best"
@@ -76,23 +76,23 @@ def looks_of(quality: Quality, votes: int | None, *, turns: bool, every_point: b
     return first, *(replace(look, share=share, everywhere=False) for look in further)
 
 
-def worth_another(blocks: Sequence[Numbers], votes: Votes) -> list[Numbers]:
-    """The blocks of which the votes so far leave a notable share of points unsure."""
+def unsure_blocks(blocks: Sequence[Numbers], votes: Votes) -> list[Numbers]:
+    """Return the blocks in which the votes so far leave a notable share of points unsure."""
     unsure = np.empty(len(votes.seen), bool)
     for piece in pieces(len(unsure)):
         probabilities = votes.probabilities_of(np.arange(piece.start, piece.stop))
-        likeliest = probabilities.topk(min(2, probabilities.shape[1]), dim=1).values
-        unsure[piece] = (likeliest[:, 0] - likeliest[:, -1] < UNSURE).numpy()
-    return [block for block in blocks if unsure[block].mean() >= WORTH_ANOTHER]
+        highest = probabilities.topk(min(2, probabilities.shape[1]), dim=1).values
+        unsure[piece] = (highest[:, 0] - highest[:, -1] < UNSURE).numpy()
+    return [block for block in blocks if unsure[block].mean() >= LEAST_UNSURE]
 
 
 def groups_asked(block: Numbers, points: int, look: Look) -> int:
-    """How many groups of ``points`` a look asks about in a block."""
+    """Return how many groups of ``points`` points a look runs in a block."""
     return math.ceil(look.share * -(-look.votes * len(block) // points))
 
 
 def add_interpolated(votes: Votes, found: Votes, xyz: NDArray[np.float32], blocks: Sequence[Numbers]) -> None:
-    """Add one vote for each point of the blocks: what was found of it, or interpolated from those around it."""
+    """Add one vote for each point of the blocks: its probabilities in ``found``, or interpolated from neighbours."""
     inside = np.unique(np.concatenate(blocks))
     seen = found.seen[inside]
     known, others = inside[seen], inside[~seen]

@@ -1,8 +1,8 @@
-"""Batch-norm statistics of a person's own scans, mixed into the trained ones.
+"""Batch-norm statistics of the user's own scans, mixed into the trained ones.
 
-A scanner that differs from those of training shifts the mean and the variance of every channel. Both can be estimated
+A scanner that differs from those in training shifts the mean and the variance of every channel. Both can be estimated
 without labels. Schneider et al. (2020), "Improving robustness against common corruptions by covariate shift
-adaptation": with μ, σ² trained and μ*, σ²* of the scan, use (1 − share)·μ + share·μ* and (1 − share)·σ² + share·σ²*.
+adaptation": with trained μ, σ² and the scan's μ*, σ²*, use (1 − share)·μ + share·μ* and (1 − share)·σ² + share·σ²*.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from point2node.models.network import Network
 NORM_SHARE = 0.5
 """The share of the scan's own statistics that ``predict --adapt bn`` and ``adapt`` use."""
 SAMPLES = 128
-"""Groups of points that statistics are estimated on: an eighth of the work of labelling a million points."""
+"""Groups of points that statistics are estimated on: an eighth of the work to label a million points."""
 SAMPLES_AT_ONCE = 8
-"""As in training: statistics of a batch are those of several places together."""
+"""As in training: the statistics of a batch cover several places."""
 
 Statistics = Mapping[str, tuple[Tensor, Tensor]]
 """Mean and unbiased variance (C,) of the input of each batch norm, by the name of its module."""
 
 
 def draw_samples(scene: SceneInput, rules: BlockRules, points: int, count: int) -> list[Sample]:
-    """At most ``count`` of the groups of ``points`` points that labelling would ask about, drawn evenly."""
+    """Draw at most ``count`` of the groups of ``points`` points that labelling would use, with equal probability."""
     random = np.random.default_rng(0)
     blocks = cut_blocks(scene.xyz, 0.0, random, rules)
     groups = np.concatenate([voting_groups(block, points, 1, random, rules, tiled=False) for block in blocks])
@@ -42,16 +42,16 @@ def draw_samples(scene: SceneInput, rules: BlockRules, points: int, count: int) 
 
 
 def estimate_statistics(network: Network, samples: Sequence[Sample]) -> Statistics:
-    """What every batch norm would have stored if ``network`` had been trained on nothing but ``samples``.
+    """Return the statistics that every batch norm would have if ``network`` had been trained on ``samples`` only.
 
-    The samples are shuffled into batches of nearly equal size, normalised by their own statistics; the result is the
-    plain mean over the batches. The network stays as it is.
+    The samples are shuffled into batches of nearly equal size, which are normalised by their own statistics; the result
+    is the plain mean over the batches. The network is not changed.
     """
     twin = copy.deepcopy(network)
     norms = batch_norms(twin)
     for norm in norms.values():
         norm.reset_running_stats()
-        norm.momentum = 0.0  # a plain mean, however many batches there are
+        norm.momentum = 0.0  # a plain mean over any number of batches
         norm.train()
     order = np.random.default_rng(0).permutation(len(samples))
     for numbers in np.array_split(order, -(-len(samples) // SAMPLES_AT_ONCE)):
@@ -62,7 +62,7 @@ def estimate_statistics(network: Network, samples: Sequence[Sample]) -> Statisti
 
 
 def mix_statistics(network: Network, statistics: Statistics, share: float) -> Network:
-    """A copy of ``network`` whose statistics are to ``share`` those given, and to the rest its own."""
+    """Return a copy of ``network`` with ``share`` of the given statistics and 1 − ``share`` of its own."""
     mixed = copy.deepcopy(network)
     if share == 0:
         return mixed
@@ -74,15 +74,15 @@ def mix_statistics(network: Network, statistics: Statistics, share: float) -> Ne
 
 
 def batch_norms(network: Network) -> dict[str, BatchNorm]:
-    """The batch norms of a network by name; refused where it has none."""
+    """Return the batch norms of a network by name; raises InputError if it has none."""
     norms = {name: module for name, module in network.named_modules() if isinstance(module, BatchNorm)}
     if not norms:
-        raise InputError("weights", expected="a network with batch norm, whose statistics can be adapted", found="none")
+        raise InputError("weights", expected="a network with batch norm, to adapt its statistics", found="none")
     return norms
 
 
 def check_share(share: float) -> None:
-    """Refuse what is no share."""
+    """Raise InputError if ``share`` is not from 0 to 1."""
     if not 0 <= share <= 1:
         raise InputError("norm share", expected="0 to 1", found=str(share))
 

@@ -1,4 +1,4 @@
-"""What of a network's labels is written: which classes, under which values, and where; all else stays as it was."""
+"""Which of a network's labels are written: the classes, their values and the region; everything else is unchanged."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 MOST_CLASSES = 255
 NO_LABEL = -1
-"""A value that files use for points without a label, next to their own ``unlabelled``."""
+"""A value that files use for points without a label, in addition to their own ``unlabelled``."""
 
 
 @dataclass(frozen=True)
 class Box:
-    """Between two corners, in the coordinates of the file."""
+    """The region between two corners, in the coordinates of the file."""
 
     lower: tuple[float, ...]
     upper: tuple[float, ...]
     """x, y and z; or x and y, for all heights."""
 
     def contains(self, cloud: PointCloud) -> NDArray[np.bool_]:
-        """(N,)."""
+        """Return whether each point is inside, (N,)."""
         xyz = cloud.xyz[:, : len(self.lower)]
         inside: NDArray[np.bool_] = np.all((xyz >= self.lower) & (xyz <= self.upper), axis=1)
         return inside
@@ -40,13 +40,13 @@ class Box:
 
 @dataclass(frozen=True, eq=False)
 class Polygon:
-    """Inside a polygon in x and y, at all heights."""
+    """The region inside a polygon in x and y, at all heights."""
 
     corners: NDArray[np.float64]
     """(C, 2)."""
 
     def contains(self, cloud: PointCloud) -> NDArray[np.bool_]:
-        """(N,): whether a ray along x crosses an odd number of edges."""
+        """Return whether each point is inside, (N,): a ray along x crosses an odd number of edges."""
         x, y = cloud.xyz[:, 0], cloud.xyz[:, 1]
         inside = np.zeros(len(cloud), bool)
         for (x0, y0), (x1, y1) in zip(self.corners, np.roll(self.corners, -1, axis=0), strict=True):
@@ -57,36 +57,36 @@ class Polygon:
 
 @dataclass(frozen=True)
 class InputClasses:
-    """Wherever the scan came with one of these labels."""
+    """The points that have one of these labels in the input."""
 
     values: tuple[int, ...]
 
     def contains(self, cloud: PointCloud) -> NDArray[np.bool_]:
-        """(N,)."""
+        """Return whether each point has one of the labels, (N,)."""
         assert cloud.labels is not None
         return np.isin(cloud.labels, self.values)
 
 
 @dataclass(frozen=True, eq=False)
 class OutputRules:
-    """How a network's labels are written. A point that no rule lets through keeps the label it came with."""
+    """How a network's labels are written. Points excluded by a rule keep the label that they have in the input."""
 
     given: tuple[SemanticClass, ...]
     """The network's classes."""
     values: tuple[int, ...]
-    """For each of them the value that is written."""
+    """The value written for each of them."""
     classes: tuple[SemanticClass, ...]
-    """The classes that are written."""
+    """The classes of the output."""
     unlabelled: int = UNLABELLED
     written: frozenset[str] = frozenset()
-    """The names of classes that are written; none for all."""
+    """The names of the classes that are written; empty for all."""
     protect: tuple[int, ...] = ()
     within: Box | Polygon | InputClasses | None = None
     words: dict[str, str] = field(default_factory=dict)
-    """The rules as a person gave them, and all that they depend on."""
+    """The rules as the user gave them, and everything that they depend on."""
 
     def check(self, cloud: PointCloud, up: str, name: str) -> None:
-        """Refuse, before any work, a scan that the rules cannot be applied to."""
+        """Raise InputError, before any work, if the rules cannot be applied to a scan."""
         if (self.protect or isinstance(self.within, InputClasses)) and cloud.labels is None:
             option = "--protect" if self.protect else "--within class:"
             raise InputError(name, expected=f"a scan that has labels, for {option}", found="one without")
@@ -98,7 +98,7 @@ class OutputRules:
             )
 
     def apply(self, labelled: LabelledCloud) -> LabelledCloud:
-        """The labelled cloud as it is written; given labels that are kept count as sure."""
+        """Return the labelled cloud as it is written; input labels that are kept have a confidence of 1."""
         cloud = labelled.cloud
         labels = np.full(len(cloud), self.unlabelled, np.int32)
         changed = np.zeros(len(cloud), bool)
@@ -124,13 +124,13 @@ class OutputRules:
         )
 
     def _kept(self, given: Array | None, points: int) -> NDArray[np.int32]:
-        """The labels that the scan came with."""
+        """Return the labels of the input."""
         if given is None:
             return np.full(points, self.unlabelled, np.int32)
         return np.where(given == NO_LABEL, self.unlabelled, given).astype(np.int32)
 
     def _listed(self, kept: NDArray[np.int32]) -> tuple[SemanticClass, ...]:
-        """The classes that are written, and one for each further value that the scan keeps."""
+        """Return the output classes, and one for each other value that is kept from the input."""
         known = [one.value for one in self.classes]
         further = np.setdiff1d(kept, known)
         if len(known) + len(further) > MOST_CLASSES:
@@ -152,13 +152,13 @@ def output_rules(
     only: str | None = None,
     drop: str | None = None,
 ) -> OutputRules | None:
-    """The rules for a network's classes, from what a person gave; None for the labels as they are."""
+    """Parse the user's output rules for a network's classes; None if labels are written unchanged."""
     asked = {"classes": classes, "protect": protect, "within": within, "only": only, "drop": drop}
     words = {key: word for key, word in asked.items() if word is not None}
     if not words:
         return None
     if only is not None and drop is not None:
-        raise InputError("--drop", expected="no --only next to it", found="both")
+        raise InputError("--drop", expected="no --only as well", found="both")
     rules = OutputRules(tuple(given), tuple(one.value for one in given), tuple(given))
     if classes is not None:
         scheme = read_scheme(classes)
@@ -194,7 +194,7 @@ def _read_names(classes: Sequence[SemanticClass], only: str | None, drop: str | 
 
 
 def _read_values(option: str, text: str, classes: Sequence[SemanticClass] = ()) -> tuple[int, ...]:
-    """Label values, given as whole numbers or, where there are any, as names of classes."""
+    """Parse label values, given as whole numbers or names of ``classes``."""
     values = {one.name: one.value for one in classes}
     found = []
     for word in (word.strip() for word in text.split(",")):

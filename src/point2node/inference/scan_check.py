@@ -1,4 +1,4 @@
-"""A look at a cloud before it is labelled: what it is, and what may be wrong with it for these weights."""
+"""Check a cloud before labelling: its size and density, and possible problems with these weights."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ SAMPLE = 20_000
 NEIGHBOURS = 16
 UNITS = (("metres", 1.0), ("centimetres", 0.01), ("millimetres", 0.001))
 ROOM_HEIGHT = (1.5, 12.0)
-"""Metres between the lowest and the highest point of indoor scans, single objects and halls left aside."""
+"""Metres between the lowest and the highest point of indoor scans, except for single objects and halls."""
 LARGEST_INDOORS = 120.0
-"""Metres: training rooms are up to 40 m long, buildings of several rooms a few times that."""
+"""Metres: training rooms are up to 40 m long, buildings with several rooms a few times that."""
 THINNEST = 0.08
-"""Metres between neighbouring points: with fewer, chairs and tables are no longer recognisable."""
+"""Metres between neighbouring points: in sparser scans, chairs and tables are no longer recognisable."""
 CLEARLY = 1.5
-"""How much more surface must face along another axis before that axis is taken for the vertical."""
+"""The factor by which more surface must face along another axis before that axis is taken as the vertical."""
 FEW_POINTS = 500
 INDOORS = ("rooms", "s3dis", "scannet")
 """The data sets that indoor weights are trained on."""
@@ -31,13 +31,13 @@ INDOORS = ("rooms", "s3dis", "scannet")
 
 @dataclass(frozen=True)
 class Doubt:
-    """Something about the cloud that the weights may not like."""
+    """A possible problem of the cloud with these weights."""
 
     text: str
     option: str = ""
-    """What to type to fix it."""
+    """The command-line option that fixes it."""
     fix: Options | None = None
-    """The options with that done."""
+    """The options with the fix applied."""
 
     def __str__(self) -> str:
         return f"{self.text}; {self.option} fixes that" if self.option else self.text
@@ -45,7 +45,7 @@ class Doubt:
 
 @dataclass(frozen=True)
 class InputCard:
-    """What a cloud looks like with the options given; lengths are in metres."""
+    """A description of a cloud as read with the given options; lengths are in metres."""
 
     points: int
     without_position: int
@@ -55,7 +55,7 @@ class InputCard:
     floor: float
     """The height of the floor in the cloud's own coordinates, in metres."""
     spacing: float
-    """The usual distance between neighbouring points."""
+    """The median distance between neighbouring points."""
     coloured: bool
     doubts: tuple[Doubt, ...]
 
@@ -70,7 +70,7 @@ class InputCard:
 
 
 def examine_cloud(cloud: PointCloud, labeller: SceneLabeller, options: Options, name: str = "cloud") -> InputCard:
-    """The card of a cloud as the options bring it before the weights, with every doubt about it."""
+    """Describe a cloud as read with the options, with all doubts about it."""
     scale = options.scale_of(cloud)
     placement = place(cloud, scale, options.up, name)
     xyz = placement.xyz
@@ -100,16 +100,17 @@ def examine_cloud(cloud: PointCloud, labeller: SceneLabeller, options: Options, 
     return replace(card, doubts=tuple(doubts))
 
 
-def settle_scale(cloud: PointCloud, labeller: SceneLabeller, options: Options) -> tuple[Options, str]:
-    """The options with a scale, and why it is not 1: the one given, the file's unit, or what makes a room of the scan.
+def choose_scale(cloud: PointCloud, labeller: SceneLabeller, options: Options) -> tuple[Options, str]:
+    """Return the options with a scale, and the reason if it is not 1.
 
-    Labels of a room in another unit than metres are worthless, so the only unit in which it is a room is taken.
+    The scale is the one given, the file's unit, or the only unit in which the scan has the size of a room: the labels
+    of a room are worthless if its coordinates are not in metres.
     """
     if options.scale is not None:
         return options, ""
     settled = replace(options, scale=options.scale_of(cloud))
     if cloud.unit is not None:
-        why = "" if cloud.unit == 1 else f"a unit is {cloud.unit:.6g} m, as the coordinate system of the file says"
+        why = "" if cloud.unit == 1 else f"a unit is {cloud.unit:.6g} m, according to the file's coordinate system"
         return settled, why
     sample = cloud.xyz[:: -(-max(len(cloud), 1) // LOOKED_AT)]
     sample = sample[np.isfinite(sample).all(axis=1)]
@@ -121,12 +122,12 @@ def settle_scale(cloud: PointCloud, labeller: SceneLabeller, options: Options) -
         return settled, ""
     unit = next(name for name, metres in UNITS if metres == scale)
     sides = " × ".join(f"{side:,.0f}" for side in extent)
-    why = f"taken as {unit}: {sides} would be no room in metres (--scale 1 if they are metres)"
+    why = f"taken as {unit}: {sides} is not a room in metres (--scale 1 if they are metres)"
     return replace(options, scale=scale), why
 
 
 def apply_fixes(options: Options, card: InputCard) -> tuple[Options, list[str]]:
-    """The options with every obvious fix of the card, and what was done."""
+    """Return the options with all obvious fixes of the card applied, and a list of these fixes."""
     given, done = options, []
     for doubt in card.doubts:
         if doubt.fix is not None:
@@ -196,20 +197,20 @@ def _doubts_about_colour(cloud: PointCloud, labeller: SceneLabeller, options: Op
     if cloud.rgb is None:
         return [Doubt("no colour: the weights know coloured scans best, and label this one by its shape alone")]
     if len(cloud) and (np.ptp(cloud.rgb, axis=0) == 0).all():
-        text = "all points have one colour, which says nothing"
+        text = "all points have the same colour, so colour carries no information"
         return [Doubt(text, "--no-color", replace(options, color=False))]
     return []
 
 
 def _extent(xyz: NDArray[np.floating]) -> tuple[float, float, float]:
-    """The sides of the box that holds all but the outermost half per cent at each side."""
+    """Return the sides of the box that holds all but the outermost 0.5 % of the points on each side."""
     low, high = np.quantile(xyz, [0.005, 0.995], axis=0)
     x, y, z = (high - low).tolist()
     return x, y, z
 
 
 def _guess_scale(extent: tuple[float, float, float]) -> float | None:
-    """The unit that makes a room of a cloud that is none in metres; None where metres are as likely."""
+    """Return the unit in which a cloud has the size of a room; None if it may as well be in metres."""
     if ROOM_HEIGHT[0] / 3 <= min(extent) <= LARGEST_INDOORS and max(extent) <= 10 * LARGEST_INDOORS:
         return None
     for _, scale in UNITS[1:]:
@@ -220,9 +221,9 @@ def _guess_scale(extent: tuple[float, float, float]) -> float | None:
 
 
 def _surface(sample: NDArray[np.float32], points: int) -> tuple[float, NDArray[np.float64]]:
-    """The distance between neighbouring points, and the share of surface that faces along each axis (3,).
+    """Estimate the distance between neighbouring points, and the share of surface that faces along each axis (3,).
 
-    On surfaces the distance grows with the root of the number of points that a sample leaves out.
+    On surfaces, the distance in a sample grows with the root of the factor by which it is thinned.
     """
     if len(sample) < NEIGHBOURS + 1:
         return float("nan"), np.full(3, 1 / 3)
@@ -239,8 +240,8 @@ def _surface(sample: NDArray[np.float32], points: int) -> tuple[float, NDArray[n
 
 
 def _guess_up(facing: NDArray[np.float64], extent: tuple[float, float, float]) -> int | None:
-    """The axis along which clearly more surface faces than along z, floors and ceilings being the largest; it must not
-    be the longest side, along which a corridor's walls would be mistaken for them.
+    """Return the axis along which clearly more surface faces than along z, since floors and ceilings are the largest
+    surfaces. It must not be the longest side, where the walls of a corridor would be mistaken for them.
     """
     axis = int(np.argmax(facing[:2]))
     clear = facing[axis] > CLEARLY * max(facing[2], 0.05) and extent[axis] < extent[2]
@@ -248,6 +249,6 @@ def _guess_up(facing: NDArray[np.float64], extent: tuple[float, float, float]) -
 
 
 def _file_axis(up: str, axis: int) -> str:
-    """Which axis of the file lies along ``axis`` of the placed cloud."""
+    """Return the axis of the file that lies along ``axis`` of the placed cloud."""
     row = UPWARDS[up][axis]
     return "xyz"[int(np.argmax(np.abs(row)))]

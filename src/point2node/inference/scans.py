@@ -1,4 +1,4 @@
-"""Which scans a person means, and where the labelled ones go."""
+"""Find the scans that the user names, and the paths of their results."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ from point2node.formats import READABLE
 
 MARK = "_labelled"
 LONGEST_STEM = 220
-"""Bytes: file systems allow 255 for a name, and up to 32 are added."""
+"""Bytes: file systems allow names of 255, and up to 32 are added."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """One scan to be labelled."""
+    """One scan to label."""
 
     scan: Place
     target: Place
-    """Where the labelled scan goes, if its format can hold labels."""
+    """The path of the labelled scan, if its format can hold labels."""
 
     @property
     def name(self) -> str:
-        """What the scan is called in files and in what is said."""
+        """The name of the scan in files and messages."""
         return as_text(self.scan.name)
 
     @property
     def is_local(self) -> bool:
-        """Whether both files are on a disk of this machine, or on one that it shares."""
+        """Whether both files are on a local or mounted disk."""
         return isinstance(self.scan, Path) and isinstance(self.target, Path)
 
 
 def find_jobs(words: Iterable[str], out: Place, suffix: str | None = None) -> list[Job]:
-    """The scans named by files, folders and patterns, each with the place of its result under ``out``.
+    """Find the scans named by files, folders and patterns, each with the path of its result under ``out``.
 
-    What lies below a folder or pattern keeps its relative path. ``suffix`` is the format of the results, the scan's
-    own if not given.
+    Files below a folder or pattern keep their relative paths. ``suffix`` is the format of the results, by default that
+    of the scan.
     """
     jobs: list[Job] = []
     for word in words:
@@ -51,13 +51,13 @@ def find_jobs(words: Iterable[str], out: Place, suffix: str | None = None) -> li
         for file in files:
             relative = file.relative_to(folder).as_posix()  # type: ignore[arg-type]  # both are local, or neither
             jobs.append(Job(file, _target(out / relative, suffix)))
-    jobs = _tell_formats_apart(jobs)
-    _refuse_clashes(jobs)
+    jobs = _separate_formats(jobs)
+    _check_clashes(jobs)
     return jobs
 
 
 def find_local_scans(words: Iterable[str]) -> tuple[Path, ...]:
-    """The scans named by files, folders and patterns of this machine."""
+    """Find the scans named by files, folders and patterns on this machine."""
     scans = []
     for job in find_jobs(words, Path()):
         if not isinstance(job.scan, Path):
@@ -67,13 +67,13 @@ def find_local_scans(words: Iterable[str]) -> tuple[Path, ...]:
 
 
 def _find_scans(word: str) -> tuple[Place, Sequence[Place]]:
-    """The folder meant by a word, and the scans in it that are meant; one that is named need not be there."""
+    """Return the folder and the scans that a word names; a scan named by its path need not exist."""
     place = place_of(word)
     folder: Place
     files: Sequence[Place]
     if isinstance(place, RemotePath):
         if place.suffix.lower() in READABLE and not WILD & set(place.name):
-            return place.parent, [place]  # a web server would send the whole file, asked whether it is a folder
+            return place.parent, [place]  # asking whether it is a folder makes a web server send the whole file
         folder, found = place.find()
         files = [file for file in found if _is_named_as_scan(file)]
     else:
@@ -96,7 +96,7 @@ def _target(path: Place, suffix: str | None) -> Place:
 
 
 def _shortened(stem: str) -> str:
-    """A name to which a mark and suffixes can be added; the end of a longer one becomes a checksum of it."""
+    """Shorten a name so that suffixes can be added; the end of a long one is replaced by its checksum."""
     name = os.fsencode(stem)
     if len(name) <= LONGEST_STEM:
         return stem
@@ -105,30 +105,30 @@ def _shortened(stem: str) -> str:
     return f"{start}~{checksum}"
 
 
-def _tell_formats_apart(jobs: list[Job]) -> list[Job]:
-    """Jobs in which ``a.las`` and ``a.laz`` become ``a_las_labelled`` and ``a_laz_labelled``."""
+def _separate_formats(jobs: list[Job]) -> list[Job]:
+    """Rename targets so that ``a.las`` and ``a.laz`` become ``a_las_labelled`` and ``a_laz_labelled``."""
     scans: dict[Place, set[Place]] = {}
     for job in jobs:
         scans.setdefault(job.target.with_suffix(""), set()).add(job.scan)
     apart = []
     for job in jobs:
         alike = {scan.with_suffix("") for scan in scans[job.target.with_suffix("")]}
-        if len(scans[job.target.with_suffix("")]) > 1 and len(alike) == 1:  # of one folder
+        if len(scans[job.target.with_suffix("")]) > 1 and len(alike) == 1:  # in the same folder
             stem = f"{job.target.stem.removesuffix(MARK)}_{job.scan.suffix[1:].lower()}"
             job = replace(job, target=_target(job.target.with_name(stem + job.target.suffix), None))
         apart.append(job)
     return apart
 
 
-def _refuse_clashes(jobs: list[Job]) -> None:
-    """Two scans must not become one file, nor files that differ in nothing but a suffix that both may lose."""
+def _check_clashes(jobs: list[Job]) -> None:
+    """Raise InputError if two results have the same name, or names that only differ in a suffix that may change."""
     taken: dict[Place, Place] = {}
     for job in jobs:
         key = job.target.with_suffix("")
         if key in taken and taken[key] != job.scan:
             raise InputError(
                 job.scan,
-                expected="scans whose results have names of their own",
+                expected="scans with different names for their results",
                 found=f"the same name as {taken[key]}",
                 remedy="Label them into different --out folders.",
             )
@@ -137,31 +137,31 @@ def _refuse_clashes(jobs: list[Job]) -> None:
 
 @dataclass(frozen=True)
 class Shard:
-    """One of several equal parts of the scans, for array jobs that know nothing of each other."""
+    """One of several equal parts of the scans, for array jobs that do not communicate."""
 
     number: int
     """From 1."""
     count: int
 
     def take(self, jobs: Sequence[Job]) -> list[Job]:
-        """Every ``count``-th job."""
+        """Return every ``count``-th job."""
         return list(jobs[self.number - 1 :: self.count])
 
 
 def read_shard(text: str, environment: Mapping[str, str] = os.environ) -> Shard:
-    """The shard of ``3/8``; of ``auto`` that of the array job that this is, of ``auto/8`` one of 8."""
+    """Parse a shard such as ``3/8``; ``auto`` and ``auto/8`` take the number from the current array job."""
     number_text, slash, count_text = text.partition("/")
     if number_text == "auto":
         number_text, count_here = _place_in_array(environment)
         count_text = count_text if slash else count_here
     if not (number_text.isdecimal() and count_text.isdecimal() and 1 <= int(number_text) <= int(count_text)):
-        expected = "a part and how many there are, such as 1/8 to 8/8, auto or auto/8"
+        expected = "a part and the number of parts, such as 1/8 to 8/8, auto or auto/8"
         raise InputError("--shard", expected=expected, found=f"{text} ({number_text}/{count_text})")
     return Shard(int(number_text), int(count_text))
 
 
 def _place_in_array(environment: Mapping[str, str]) -> tuple[str, str]:
-    """The number of this array job, from 1, and how many there are, "" if it is not said."""
+    """Return the number of this array job, from 1, and the number of array jobs, "" if unknown."""
     try:
         if "SLURM_ARRAY_TASK_ID" in environment:
             first = int(environment.get("SLURM_ARRAY_TASK_MIN", "0"))

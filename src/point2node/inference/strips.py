@@ -1,4 +1,4 @@
-"""Clouds that do not fit into memory: planned before labelling starts, and cut into strips."""
+"""Clouds that do not fit into memory: plan their memory before labelling starts, and cut them into strips."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ from point2node.inference.asking import NODES_AT_ONCE
 Numbers = NDArray[np.int64]
 MOST_STRIPS = 10_000
 SMALL = 1 << 20
-"""Points that are labelled in some minutes, which are lost when work is stopped."""
+"""Points that take a few minutes to label: at most this much work is lost if the process is stopped."""
 MOST_WORK = 1.25
-"""How often a point may be labelled, as its strip's own and in margins, for strips to be small."""
+"""Labelled points, margins included, per point of the cloud: small strips may not cost more than this."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strips:
-    """A cloud in strips across its longer side, with what lies within a margin of each."""
+    """A cloud cut into strips along its longer side, each with a margin."""
 
     along: NDArray[np.float32]
-    """(N,) where each point lies along that side."""
+    """(N,) the coordinate of each point along that side."""
     edges: tuple[float, ...]
-    """Where strips begin and end; none is empty."""
+    """The borders of the strips; no strip is empty."""
     margin: float
 
     def __len__(self) -> int:
         return len(self.edges) - 1
 
     def __iter__(self) -> Iterator[tuple[Numbers, Numbers]]:
-        """For each strip the numbers of its points, margin included, and the places in that list of those that are its
-        own. Every point is a strip's own once.
+        """For each strip, yield the indices of its points, margin included, and the positions in that list of the
+        points inside the strip. Every point is inside exactly one strip.
         """
         for low, high in pairwise(self.edges):
             strip = np.flatnonzero((self.along >= low - self.margin) & (self.along < high + self.margin))
@@ -45,21 +45,21 @@ class Strips:
 
     @property
     def sizes(self) -> Numbers:
-        """How many points each holds, margin included."""
+        """The number of points in each strip, margin included."""
         return _sizes(np.sort(self.along), self.edges, self.margin)
 
 
 def cut_strips(xyz: NDArray[np.float32], most_points: int, margin: float) -> Strips:
-    """As few strips as hold no more than ``most_points`` each: refused where the margins alone are more.
+    """Cut a cloud into as few strips as possible of at most ``most_points`` points each, margins included.
 
-    They have about equally many points of their own; with a margin of a block's side, the surroundings of these are
-    whole.
+    The strips have about the same number of points; a margin of a block's side contains the whole surroundings of
+    these. Raises InputError if even the narrowest strip has more points.
     """
     strips = _widest_strips(_longer_side(xyz), most_points, margin)
     if (largest := int(strips.sizes.max())) > most_points:
         raise InputError(
             "--memory",
-            expected=f"room for {largest:,} points at once: so many lie in the narrowest strip with its surroundings",
+            expected=f"room for {largest:,} points at once: the narrowest strip with its surroundings has this many",
             found=f"room for {most_points:,}",
             remedy="Allow more, or thin the cloud with --thin 0.02.",
         )
@@ -67,9 +67,9 @@ def cut_strips(xyz: NDArray[np.float32], most_points: int, margin: float) -> Str
 
 
 def cut_small_strips(xyz: NDArray[np.float32], most_points: int, margin: float) -> Strips:
-    """Strips for work that may be stopped at any time: small, unless too much of the work would be that of margins.
+    """Cut small strips, for work that may be stopped at any time; larger ones if margins would cost too much.
 
-    However much memory there is, they are the same, as long as it is enough for them.
+    The strips do not depend on the available memory as long as it is enough for them.
     """
     along, size = _longer_side(xyz), SMALL
     while size < min(most_points, len(xyz)):
@@ -85,7 +85,7 @@ def _longer_side(xyz: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _widest_strips(along: NDArray[np.float32], most_points: int, margin: float) -> Strips:
-    """As few strips as hold no more than so many points each; where none do, those whose largest holds fewest."""
+    """Cut as few strips as possible of at most ``most_points`` points; failing that, with the smallest maximum."""
     best, fewest = Strips(along, (-np.inf, np.inf), margin), len(along)
     count, ordered = -(-len(along) // max(most_points, 1)), np.sort(along)
     while count <= MOST_STRIPS:
@@ -102,59 +102,58 @@ def _widest_strips(along: NDArray[np.float32], most_points: int, margin: float) 
 
 
 def _sizes(ordered: NDArray[np.float32], edges: tuple[float, ...], margin: float) -> Numbers:
-    """The number of points, which lie at ``ordered`` places, between edges and within a margin of them."""
+    """Count the points (sorted coordinates) between each two edges and within a margin of them."""
     ends = np.array(edges)
     return np.searchsorted(ordered, ends[1:] + margin) - np.searchsorted(ordered, ends[:-1] - margin)
 
 
 KEPT_PER_POINT = 64
-"""Bytes of each point of the cloud beside the cloud itself: its local coordinates, number, label and certainty."""
+"""Bytes per point of the cloud, without the cloud itself: local coordinates, index, label and certainty."""
 CUT_PER_POINT = 160
-"""Bytes of each point of a strip: coordinates, blocks at two offsets with repeated points, the sorting that cuts them;
-votes come on top."""
+"""Bytes per point of a strip, without votes: coordinates, blocks at two offsets with repeated points, and the sorting
+that cuts them."""
 KNOWN_PER_POINT = 48
-"""Bytes of each labelled point from which others are interpolated: its coordinates, and its place in the search tree;
-probabilities come on top."""
+"""Bytes per labelled point that others are interpolated from, without probabilities: coordinates and search tree."""
 TURNED_PER_POINT = 32
-"""Bytes of each point of the cloud for each time that it is turned: coordinates, and which cell it lies in."""
+"""Bytes per point of the cloud and rotation: coordinates and the index of its cell."""
 PER_NODE = 24_000
-"""Bytes that a network holds for each node of a batch at a time: 17 kB were measured for the paper's widest, 20 kB for
+"""Bytes that a network holds at a time per node of a batch: measured 17 kB for the paper's widest network, 20 kB for
 DGCNN."""
 FEWEST_AT_ONCE = 100_000
-"""Points of the smallest strip: below it, margins are most of the work."""
+"""Points of the smallest strip: below that, margins are most of the work."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What will be held."""
+    """The planned use of memory."""
 
     points_at_once: int
     """Points in one strip with its margins."""
     needed: int
-    """Bytes, beside what the process holds already."""
+    """Bytes in addition to what the process already holds."""
     limit: int
 
 
 @dataclass(frozen=True)
 class Demand:
-    """What is to be labelled."""
+    """The work to plan memory for."""
 
     points: int
-    """Of the cloud."""
+    """The number of points of the cloud."""
     chosen: int
-    """How many of them the network labels; the others are interpolated, from probabilities that are kept till then."""
+    """How many of them the network labels; the others are interpolated from their probabilities, which are kept."""
     classes: int
     nodes: int = 0
-    """Of a batch that is larger than those of labelling, if there is one."""
+    """Nodes of the largest batch, if it is larger than those of labelling."""
     scenes: int = 1
-    """How many forms of the cloud, turned differently, are labelled."""
+    """How many rotations of the cloud are labelled."""
     copies: int = 1
-    """How often the probabilities of a strip's points are held at a time."""
+    """How many copies of the probabilities of a strip's points are held at a time."""
 
 
 def plan_memory(demand: Demand, limit: int | None = None) -> Plan:
-    """Strips as large as fit into ``limit`` bytes for the whole process, by default what it holds plus 60 % of what is
-    free; refused where not even the smallest does.
+    """Plan strips as large as fit into ``limit`` bytes for the whole process, by default what it holds plus 60 % of the
+    free memory. Raises InputError if not even the smallest strip fits.
     """
     held, limit = held_memory(), memory_limit(limit)
     kept = KEPT_PER_POINT + (demand.scenes - 1) * TURNED_PER_POINT

@@ -1,4 +1,4 @@
-"""One table of all labelled scans of a folder, as JSON and CSV: points, seconds, classes, doubts, errors."""
+"""A table of all labelled scans in a folder, as JSON and CSV: points, seconds, classes, doubts, errors."""
 
 from __future__ import annotations
 
@@ -24,26 +24,26 @@ from point2node.inference.scans import Shard
 
 NAME = "summary"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""What spreadsheets take for the start of a formula; files may have such names."""
+"""Characters that spreadsheets take as the start of a formula; file names may start with them."""
 PATIENCE = 20
-"""The table is written again when it has been left alone this many times as long as writing it took."""
+"""The table is written again after this many times the duration of the last write."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """What became of one scan."""
+    """The outcome of one scan."""
 
     scan: str
-    """As it was named, without passwords."""
+    """The scan as the user named it, without passwords."""
     output: str | None = None
     """The labelled file, relative to the folder; None for a scan that failed."""
     points: int | None = None
     seconds: float | None = None
-    """For reading, labelling and writing it; None where nobody noted it."""
+    """The time to read, label and write it; None if unknown."""
     counts: dict[str, int] = field(default_factory=dict)
-    """How many points each class has."""
+    """The number of points of each class."""
     doubts: tuple[str, ...] = ()
-    """What may be wrong with the scan, and what was fixed."""
+    """Possible problems of the scan, and fixes."""
     error: str | None = None
 
 
@@ -51,11 +51,11 @@ ROWS = TypeAdapter(list[Row])
 
 
 class Summary:
-    """The rows of this run, and those of earlier runs whose labelled files are still there.
+    """The rows of this run, and those of earlier runs if their labelled files still exist.
 
     Args:
-        folder: of the labelled scans.
-        shard: of the scans that this run labels; it writes a table of its own, since others write at the same time.
+        folder: the folder of the labelled scans.
+        shard: the shard of scans in this run; it gets a separate table, since others write at the same time.
     """
 
     def __init__(self, folder: Place, shard: Shard | None = None) -> None:
@@ -69,7 +69,7 @@ class Summary:
         self._written, self._took = 0.0, 0.0
 
     def _earlier(self, shard: Shard | None) -> list[Place]:
-        """The tables to take rows from: this one's, and those of shards where this is the table of all."""
+        """Return the tables to take rows from: this one, and those of all shards if this is the full table."""
         own: list[Place] = [self._folder / f"{self._name}.json"]
         if shard is not None or not isinstance(self._folder, Path):
             return own
@@ -79,7 +79,7 @@ class Summary:
         return not isinstance(self._folder, Path) or (self._folder / output).is_file()
 
     def recall(self, scan: str, output: Place) -> Row:
-        """The row of a scan that was labelled before: the earlier row, or what the sidecar of its result says."""
+        """Return the row of a scan that was already labelled: its earlier row, or one made from its sidecar."""
         place = self.relative(output)
         earlier = self._earlier_rows.get(place)
         if earlier is not None:
@@ -94,17 +94,17 @@ class Summary:
         return row
 
     def relative(self, output: Place) -> str:
-        """The path of a labelled file as rows have it."""
+        """Return the path of a labelled file relative to the folder."""
         return as_text(output.relative_to(self._folder).as_posix())  # type: ignore[arg-type]
 
     def add(self, row: Row) -> None:
-        """Add the row of a scan, and write the table unless that was done a moment ago."""
+        """Add the row of a scan, and write the table unless it was just written."""
         self._rows[row.scan] = row
         if time.monotonic() - self._written > PATIENCE * self._took:
             self.write()
 
     def write(self) -> None:
-        """Write both files, each whole."""
+        """Write both files, each atomically."""
         start = time.monotonic()
         rows = self.rows
         self._replace(f"{self._name}.json", encode_json(rows))
@@ -114,7 +114,7 @@ class Summary:
 
     @property
     def rows(self) -> list[Row]:
-        """All rows, in the order of the scans' names."""
+        """All rows, sorted by the names of the scans."""
         new = list(self._rows.values())
         outputs, scans = {row.output for row in new}, {row.scan for row in new}
         earlier = self._earlier_rows.values()
@@ -134,7 +134,7 @@ class Summary:
 
 
 def encode_json(rows: Iterable[Row]) -> bytes:
-    """The table as a JSON document with totals."""
+    """Encode the table as a JSON document with totals."""
     rows = list(rows)
     table = {
         "format": 1,
@@ -149,7 +149,7 @@ def encode_json(rows: Iterable[Row]) -> bytes:
 
 
 def encode_csv(rows: Iterable[Row]) -> bytes:
-    """The table for spreadsheets, with a column for each class."""
+    """Encode the table as CSV for spreadsheets, with a column for each class."""
     rows = list(rows)
     classes = list(dict.fromkeys(name for row in rows for name in row.counts))
     text = io.StringIO()
@@ -166,7 +166,7 @@ def _cell(value: Any) -> Any:
 
 
 def _read_rows(path: Place) -> list[Row]:
-    """The rows of an earlier table; none where there is none that can be read."""
+    """Read the rows of an earlier table; empty if there is no readable one."""
     try:
         table = parse_json(path.read_text(encoding="utf-8"))
         return ROWS.validate_python(table["rows"])

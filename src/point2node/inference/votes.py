@@ -1,4 +1,4 @@
-"""Votes: what a network says of each point of a scene, or each shape, however often it is asked, and what follows."""
+"""Votes: repeated predictions for each point of a scene, or each shape, and the labels that follow from them."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ AT_ONCE = 1 << 18
 
 
 class Votes:
-    """Gathers predictions by point number and decides by a rule.
+    """Collects predictions by point index and decides by a rule.
 
-    ``max_confidence``, the paper's: a point keeps the one prediction of highest confidence (the first of equal
-    ones). ``mean_probability``: the mean of all probabilities; it also knows how unsure it is.
+    ``max_confidence``, the paper's: a point keeps the prediction of highest confidence (the first of equal ones).
+    ``mean_probability``: the mean of all probabilities, which also has an entropy.
     """
 
     def __init__(self, points: int, classes: int, rule: Rule) -> None:
@@ -43,7 +43,7 @@ class Votes:
             self._counts = torch.zeros(points)
 
     def add(self, numbers: NDArray[np.int64], probabilities: Tensor) -> None:
-        """Votes (M, classes) for the points ``numbers`` (M,), among which a point may be more than once."""
+        """Add votes (M, classes) for the points ``numbers`` (M,), which may contain a point more than once."""
         if self.rule == "mean_probability":
             places = torch.from_numpy(numbers)
             self._sums.index_add_(0, places, probabilities)
@@ -51,20 +51,21 @@ class Votes:
             return
         best = probabilities.max(dim=1)
         confidence, label = best.values.numpy(), best.indices.numpy()
-        better = np.flatnonzero(confidence > self._confidence[numbers])[::-1]  # last first: of equal votes the first …
-        better = better[np.argsort(confidence[better], kind="stable")]  # … is then written last, as is the surest
+        # the last write stays: in this order that is the most confident vote, and of equal ones the first
+        better = np.flatnonzero(confidence > self._confidence[numbers])[::-1]
+        better = better[np.argsort(confidence[better], kind="stable")]
         self._confidence[numbers[better]] = confidence[better]
         self._label[numbers[better]] = label[better]
 
     def revise(self, change: Callable[[Tensor], Tensor]) -> None:
-        """Put others in the place of the mean probabilities (points, classes), which no vote may follow."""
+        """Replace the mean probabilities (points, classes); no votes may be added after that."""
         if self.rule == "max_confidence":
             raise ValueError("only mean probabilities can be revised: the other rule keeps one prediction")
         self._sums = change(self._sums / self._counts.clamp_min(1)[:, None])
         self._counts.clamp_(max=1)
 
     def probabilities_of(self, numbers: NDArray[np.int64]) -> Tensor:
-        """(M, classes): the mean probabilities of some points; 0 without a vote."""
+        """Return the mean probabilities of some points (M, classes); 0 without a vote."""
         if self.rule == "max_confidence":
             raise ValueError("mean probabilities need the rule mean_probability: the other keeps one prediction")
         places = torch.from_numpy(numbers)
@@ -72,26 +73,26 @@ class Votes:
 
     @property
     def seen(self) -> NDArray[np.bool_]:
-        """Which points have a vote."""
+        """(points,) whether each point has a vote."""
         return self._label >= 0 if self.rule == "max_confidence" else self._counts.numpy() > 0
 
     @property
     def labels(self) -> NDArray[np.int64]:
-        """(points,): the class of each point; −1 without a vote."""
+        """(points,) the class of each point; −1 without a vote."""
         if self.rule == "max_confidence":
             return self._label
         return np.where(self.seen, self._sums.argmax(dim=1).numpy(), -1)
 
     @property
     def confidence(self) -> NDArray[np.float32]:
-        """(points,): of the single best vote, or the mean probability of the class; 0 without a vote."""
+        """(points,) the confidence of the best vote, or the mean probability of the class; 0 without a vote."""
         if self.rule == "max_confidence":
             return self._confidence
         return (self._sums.amax(dim=1) / self._counts.clamp_min(1)).numpy()
 
     @property
     def entropy(self) -> NDArray[np.float32]:
-        """(points,): of the mean probabilities, as a share of the largest possible, log(classes)."""
+        """(points,) the entropy of the mean probabilities, as a share of the maximum, log(classes)."""
         if self.rule == "max_confidence":
             raise ValueError("entropy needs the rule mean_probability: the other keeps one prediction, not all")
         entropy = torch.empty(len(self._counts))
@@ -101,49 +102,49 @@ class Votes:
 
 
 def pieces(points: int) -> Iterator[slice]:
-    """All points, some at a time: a scene may have millions."""
+    """Split all points into slices: a scene may have millions."""
     for start in range(0, points, AT_ONCE):
         yield slice(start, min(start + AT_ONCE, points))
 
 
 def entropy_of(probabilities: Tensor) -> Tensor:
-    """(N,): the entropy of probabilities (N, classes) as a share of the largest possible, log(classes)."""
+    """Return the entropy of probabilities (N, classes) as a share of the maximum, log(classes); (N,)."""
     entropy = -(probabilities * probabilities.clamp_min(1e-12).log()).sum(dim=1)
     return (entropy / max(np.log(probabilities.shape[1]), 1e-12)).clamp_(0, 1)
 
 
 Item = TypeVar("Item")
-Heard = Callable[[NDArray[np.int64], Tensor], None]
-"""Told the numbers (M,) of some points, or shapes, and the probabilities (M, classes) of one vote on each."""
+OnVotes = Callable[[NDArray[np.int64], Tensor], None]
+"""Called with the indices (M,) of some points, or shapes, and the probabilities (M, classes) of one vote on each."""
 
 
-def unheard(numbers: NDArray[np.int64], probabilities: Tensor) -> None:
-    """Nobody listens to the single votes."""
+def ignore_votes(numbers: NDArray[np.int64], probabilities: Tensor) -> None:
+    """Do nothing with single votes."""
 
 
 @dataclass(frozen=True, eq=False)
 class SceneInput:
-    """What a network is asked about one scene."""
+    """The input of a network for one scene."""
 
     xyz: NDArray[np.float32]
     """(N, 3) in the room frame."""
     features: Callable[[NDArray[np.int64]], NDArray[np.float32] | None]
-    """The input features of some points, by their numbers."""
+    """Returns the input features of some points, by their indices."""
     name: str
     frame: Frame = "room"
-    """Where the network counts a block's x and y from."""
+    """The origin of a block's x and y."""
 
 
 @dataclass(frozen=True)
 class Voting:
-    """How often a network is asked about each point of a scene or about each shape, and how its votes decide."""
+    """How often a network is run on each point of a scene or each shape, and how its votes are combined."""
 
     classes: int
-    """How many the network knows."""
+    """The number of classes of the network."""
     points: int
     """N, the size of a group."""
     votes: int
-    """How often each block, or shape, is labelled: in other groups, with other points, each time."""
+    """How often each block, or shape, is labelled: each time in different groups, with different points."""
     rule: Rule
 
 
@@ -152,13 +153,13 @@ class BlocksOfScene:
     """The blocks that a scene was cut into."""
 
     numbers: Iterable[NDArray[np.int64]]
-    """The points of each; together they should hold every point of the scene."""
+    """The point indices of each block; together they should contain every point of the scene."""
     rules: BlockRules
     """How they were cut."""
     tiled: bool = True
     """Whether each block is tiled to votes × its cap, as PointCNN does; otherwise only to whole groups."""
     share: float = 1.0
-    """Of the groups of each block, how many are run, rounded up."""
+    """The share of each block's groups that are run, rounded up."""
 
 
 def vote_on_scene(
@@ -166,18 +167,18 @@ def vote_on_scene(
     scene: SceneInput,
     blocks: BlocksOfScene,
     voting: Voting,
-    heard: Heard = unheard,
+    on_votes: OnVotes = ignore_votes,
     gathered: Votes | None = None,
 ) -> Votes:
-    """Votes on the points of the blocks, which are run in groups.
+    """Vote on the points of the blocks, which are run in groups.
 
     Args:
         network: in evaluation mode.
         scene: its coordinates and features.
         blocks: which points are labelled together.
-        voting: the size of the groups, how often, and how votes decide.
-        heard: told every vote.
-        gathered: earlier votes on the same points, which these join.
+        voting: the size of the groups, the number of votes, and the rule that combines them.
+        on_votes: called with every vote.
+        gathered: earlier votes on the same points, to which these are added.
     """
     points, votes = voting.points, voting.votes
     random = np.random.default_rng([votes, points])
@@ -199,19 +200,21 @@ def vote_on_scene(
         numbers = asked.pop(0)
         flat = probabilities.flatten(0, 1)
         gathered.add(numbers, flat)
-        heard(numbers, flat)
+        on_votes(numbers, flat)
     return gathered
 
 
-def vote_on_shapes(network: Network, shapes: ShapeClouds, voting: Voting, heard: Heard = unheard) -> Iterator[Votes]:
-    """Votes on every shape after each round: a round draws its points, and their order, anew."""
+def vote_on_shapes(
+    network: Network, shapes: ShapeClouds, voting: Voting, on_votes: OnVotes = ignore_votes
+) -> Iterator[Votes]:
+    """Yield the votes on all shapes after each round; each round draws points and their order again."""
     gathered = Votes(len(shapes), voting.classes, voting.rule)
     for vote in range(voting.votes):
         batches = list(_in_batches(iter(range(len(shapes))), max(1, nodes_at_once(network) // voting.points)))
         makers = (partial(_shape_batch, shapes, numbers, network, vote) for numbers in batches)
         for numbers, probabilities in zip(batches, answers(network, makers), strict=True):
             gathered.add(np.array(numbers), probabilities)
-            heard(np.array(numbers), probabilities)
+            on_votes(np.array(numbers), probabilities)
         yield gathered
 
 
@@ -221,12 +224,12 @@ def _shape_batch(shapes: ShapeClouds, numbers: list[int], network: Network, vote
 
 
 def scene_batch(scene: SceneInput, groups: list[NDArray[np.int64]], network: Network) -> Batch:
-    """Some groups of a scene's points, as the network takes them."""
+    """Make a batch of some groups of a scene's points."""
     return make_batch([scene_sample(scene, group) for group in groups], network.plan, seed=0)
 
 
 def scene_sample(scene: SceneInput, numbers: NDArray[np.int64]) -> Sample:
-    """One group of a scene's points, without labels."""
+    """Make an unlabelled sample of one group of a scene's points."""
     nothing = np.empty(0, np.int64)
     return Sample(FRAMES[scene.frame](scene.xyz[numbers]), scene.features(numbers), nothing, scene.name)
 

@@ -1,4 +1,4 @@
-"""What all uses of trained weights share: the right kind of weights, on a device, in evaluation mode."""
+"""The common part of all uses of trained weights: the right task, on a device, in evaluation mode."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ KINDS: dict[str, tuple[str, str]] = {
     "segmentation": ("weights that label points", "predict"),
     "classification": ("weights that classify whole shapes", "classify"),
 }
-"""What weights for a task are called, and the command that they are for."""
+"""For each task, a description of its weights and the command that uses them."""
 
-Given = str | PathLike[str] | NDArray[Any] | PointCloud
-"""What weights can be used on: a file, an array such as an .npy file holds, or a cloud."""
+CloudInput = str | PathLike[str] | NDArray[Any] | PointCloud
+"""The input of weights: a file, an array as in an .npy file, or a cloud."""
 
 
-class WeightsAtWork:
-    """Trained weights, ready to be used.
+class LoadedWeights:
+    """Trained weights on a device, ready to use.
 
     Args:
         trained: the weights.
-        device: where to work; CUDA where it is, if not given.
+        device: the device to run on; by default CUDA if available.
     """
 
     task: ClassVar[Task]
-    """What the weights must have been trained for. Set by the class."""
+    """The task that the weights must have been trained for; set by subclasses."""
 
     def __init__(self, trained: Trained, device: torch.device | None = None) -> None:
         if trained.card.task != self.task:
@@ -56,18 +56,18 @@ class WeightsAtWork:
     def from_pretrained(
         cls, name: str | PathLike[str], *, device: torch.device | str | None = None, **hub: Unpack[HubOptions]
     ) -> Self:
-        """The weights called ``name``, ready to be used.
+        """Load the weights called ``name``.
 
         Args:
-            name: a pretrained model ("rooms"), a run folder, a folder that ``save_pretrained`` made, a .safetensors
+            name: a pretrained model ("rooms"), a run folder, a folder written by ``save_pretrained``, a .safetensors
                 file, or a repository of the Hugging Face Hub ("user/name").
-            device: where to work; CUDA where it is, if not given.
+            device: the device to run on; by default CUDA if available.
             hub: how to download it; see ``HubOptions``.
         """
         return cls(fetch_trained(name, **hub), as_device(device))
 
     def save_pretrained(self, folder: str | PathLike[str]) -> Path:
-        """Write the weights into a folder that ``from_pretrained`` reads; returns it."""
+        """Write the weights into a folder that ``from_pretrained`` can read; returns the folder."""
         return self.network.save_pretrained(folder)
 
     def push_to_hub(self, repository: str, **options: Unpack[UploadOptions]) -> str:
@@ -76,7 +76,7 @@ class WeightsAtWork:
 
     @property
     def name(self) -> str:
-        """What the weights are called."""
+        """The name of the weights."""
         return self.trained.name
 
     def __repr__(self) -> str:
@@ -86,25 +86,25 @@ class WeightsAtWork:
 
 
 def fetch_trained(name: str | PathLike[str], **hub: Unpack[HubOptions]) -> Trained:
-    """The weights called ``name``, from the Hugging Face Hub if they are not here; there they keep that name."""
+    """Load the weights called ``name``; those downloaded from the Hugging Face Hub keep that name."""
     place = fetch(name, **hub)
     trained = load_trained(place)
     return trained if place == str(name) else replace(trained, name=str(name))
 
 
 def as_device(device: torch.device | str | None) -> torch.device | None:
-    """A device by its name, once it is sure that this machine has it."""
+    """Return a device by its name; raises InputError if this machine does not have it."""
     if device is None:
         return None
     try:
         return torch.empty(0, device=device).device
     except (RuntimeError, AssertionError) as error:
-        expected = "a device that torch has here: cpu, cuda, cuda:1, mps …"
+        expected = "a device that is available to torch: cpu, cuda, cuda:1, mps …"
         raise InputError("device", expected=expected, found=repr(str(device))) from error
 
 
-def open_given(given: Given, memory: int | None = None) -> tuple[PointCloud, str]:
-    """A cloud and what to call it. Files that do not fit into ``memory`` bytes are refused."""
+def open_input(given: CloudInput, memory: int | None = None) -> tuple[PointCloud, str]:
+    """Return a cloud and its name; raises InputError for files that do not fit into ``memory`` bytes."""
     if isinstance(given, PointCloud):
         return given, "cloud"
     if isinstance(given, np.ndarray):

@@ -85,7 +85,7 @@ def match_torch_threads() -> None:
         torch.set_num_threads(wanted)
 
 
-def kernels_support_threads() -> bool:
+def kernels_are_thread_safe() -> bool:
     """Return whether several threads may run parallel kernels at once; only meaningful once a kernel has run."""
     try:
         return numba.threading_layer() in SAFE_LAYERS  # type: ignore[attr-defined]

@@ -12,7 +12,7 @@ from point2node.core.errors import InputError
 from point2node.core.point_cloud import PointCloud
 from point2node.formats import read
 from point2node.inference.labeller import Options, SceneLabeller
-from point2node.inference.scan_check import settle_scale
+from point2node.inference.scan_check import choose_scale
 from point2node.models.layers import count_parameters
 from point2node.teaching.corrections import no_corrections
 from point2node.teaching.corrections_file import SUFFIX, corrections_path, dump_corrections, read_corrections_of
@@ -105,7 +105,7 @@ def find_corrected(folder: Path) -> list[Path]:
 def read_taught(path: Path, labeller: SceneLabeller, options: Options | None = None) -> TaughtScan:
     """Read a scan and the corrections next to it. Raises InputError if they do not belong together."""
     cloud = read(path)
-    settled, _ = settle_scale(cloud, labeller, options or Options())
+    settled, _ = choose_scale(cloud, labeller, options or Options())
     return taught_scan(path, cloud, labeller, settled)
 
 

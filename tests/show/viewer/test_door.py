@@ -171,6 +171,6 @@ def test_no_header_breaks_the_door(host, cookie, path):
 
 
 def test_a_viser_that_starts_in_another_way_is_refused():
-    with pytest.raises(RuntimeError, match="open to everybody"), Door("127.0.0.1").hung():
+    with pytest.raises(RuntimeError, match="open to everybody"), Door("127.0.0.1").guarding():
         pass
     assert websockets.asyncio.server.serve.__module__.startswith("websockets")

@@ -68,13 +68,13 @@ class Viewer:
         remove_abandoned_uploads()
         with (
             redirect_stdout(StringIO()),
-            self._door.hung(),
+            self._door.guarding(),
         ):  # our line says it, not viser's box
             self.server = PrivateServer(host=host, port=port, label="Point2Node", verbose=False)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         self.server.gui.main_panel.dock_right()
-        self.server.on_client_connect(self._welcome)
-        self.server.on_client_disconnect(self._part_with)
+        self.server.on_client_connect(self._open_session)
+        self.server.on_client_disconnect(self._close_session)
 
     @property
     def port(self) -> int:
@@ -87,7 +87,7 @@ class Viewer:
         shown = LOOPBACK[0] if self._host in EVERYWHERE else self._host
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/?token={self._door.token}"
 
-    def _welcome(self, client: viser.ClientHandle) -> None:
+    def _open_session(self, client: viser.ClientHandle) -> None:
         server = self.server
         session = Session(
             client,
@@ -99,11 +99,11 @@ class Viewer:
         )
         self._sessions[client.client_id] = session
         if client.client_id not in server.get_clients():  # gone while the page was made: nobody will say so again
-            self._part_with(client)
+            self._close_session(client)
             return
         session.connect()
 
-    def _part_with(self, client: viser.ClientHandle) -> None:
+    def _close_session(self, client: viser.ClientHandle) -> None:
         session = self._sessions.pop(client.client_id, None)
         if session is not None:
             session.close()

@@ -46,15 +46,15 @@ class Door:
         self.token = secrets.token_urlsafe(24)
         self._host = host
         self._cookie = "point2node-" + hashlib.sha256(self.token.encode()).hexdigest()[:8]
-        self._hung = False
+        self._is_guarding = False
 
     @contextmanager
-    def hung(self) -> Iterator[None]:
+    def guarding(self) -> Iterator[None]:
         """A server that viser starts inside asks this door. viser has no place for that, so its call is wrapped."""
         serve = websockets.asyncio.server.serve
 
         def guarded(handler: Any, *arguments: Any, process_request: Answer, **options: Any) -> Any:
-            self._hung = True
+            self._is_guarding = True
             check = self._checked(process_request)
             return serve(handler, *arguments, process_request=check, logger=_quiet_logger(), **options)
 
@@ -64,7 +64,7 @@ class Door:
                 yield
             finally:
                 websockets.asyncio.server.serve = serve  # type: ignore[misc]
-        if not self._hung:
+        if not self._is_guarding:
             raise RuntimeError("this version of viser starts its server in another way: it would be open to everybody")
 
     def _checked(self, answer: Answer) -> Answer:

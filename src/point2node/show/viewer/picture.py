@@ -35,7 +35,7 @@ class Picture:
         self.scan: Scan | None = None
         self.labelled: LabelledCloud | None = None
         self._shapes: ExplanationShapes | None = None
-        self._pointed = ""
+        self._point_name = ""
         self._offered_cut = 0.0
         self._drawn: tuple[Any, ...] = ()
         self.marked: NDArray[np.bool_] | None = None
@@ -101,11 +101,11 @@ class Picture:
 
     def show_explanation(self, shapes: ExplanationShapes, name: str, html: str) -> None:
         """Why the point called ``name`` has its label."""
-        self._shapes, self._pointed = shapes, name
+        self._shapes, self._point_name = shapes, name
         self._controls.reasons.content = html
         self._offer_ways(EXPLANATION)
 
-    def put_explanation_away(self) -> None:
+    def hide_explanation(self) -> None:
         """Back to the labels."""
         self._shapes = None
         self._offer_ways()
@@ -138,7 +138,7 @@ class Picture:
             self._view.remove_explanation()
         else:
             self._view.draw_points(scan.xyz, fade(colours, FADED), self._visible(scan), FADED_SIZE * size)
-            self._view.draw_explanation(shapes, self._pointed, size, cut)
+            self._view.draw_explanation(shapes, self._point_name, size, cut)
         marked = None if self.marked is None else self.marked[scan.shown] & self._visible(scan)
         if self.labelled is None or marked is None or shapes is not None or not marked.any():
             self._view.remove_marks()

@@ -17,7 +17,7 @@ from point2node.formats import read
 from point2node.inference.explainer import Explainer
 from point2node.inference.labelled import LabelledCloud
 from point2node.inference.labeller import Options
-from point2node.inference.scan_check import settle_scale
+from point2node.inference.scan_check import choose_scale
 from point2node.show.viewer.controls import Controls, put_value
 from point2node.show.viewer.correct_panel import CorrectPanel
 from point2node.show.viewer.correcting import Correcting
@@ -28,7 +28,7 @@ from point2node.show.viewer.picture import Picture, SceneView
 from point2node.show.viewer.scan import Scan, describe, in_words, name_of, place_scan
 from point2node.show.viewer.workbench import Abandoned, Workbench
 
-OUR_MISTAKE = "Something went wrong in Point2Node: see the terminal."
+INTERNAL_ERROR = "Something went wrong in Point2Node: see the terminal."
 
 
 class Session:
@@ -72,7 +72,7 @@ class Session:
         controls.way.on_update(lambda _: self._alone(picture.change_way))
         controls.cut.on_update(lambda _: self._alone(picture.redraw))
         controls.size.on_update(lambda _: self._alone(picture.redraw))
-        controls.back.on_click(lambda _: self._alone(picture.put_explanation_away))
+        controls.back.on_click(lambda _: self._alone(picture.hide_explanation))
         controls.on_switch = lambda: self._alone(picture.redraw)
         controls.save.on_click(lambda _: self.save())
         self._objects.connect()
@@ -128,7 +128,7 @@ class Session:
             controls.say(f"Reading {name} …")
             controls.show_progress(0)
             cloud = get()
-            options, _ = settle_scale(cloud, self._workbench.labeller, options)
+            options, _ = choose_scale(cloud, self._workbench.labeller, options)
             scan = place_scan(name, suffix, cloud, options, path)
             with self._lock:
                 self._check(job)
@@ -146,7 +146,7 @@ class Session:
         except InputError as error:
             self._refuse(job, str(error))
         except Exception:  # our bug: its traceback is for the terminal, but the visitor should not wait for nothing
-            self._refuse(job, OUR_MISTAKE)
+            self._refuse(job, INTERNAL_ERROR)
             raise
 
     def label_again(self) -> None:
