@@ -210,7 +210,7 @@ def test_a_visitor_without_the_link_is_told_where_to_find_it(browser, viewer):
     stranger = browser.new_context().new_page()
     answer = stranger.goto(viewer.url.partition("?")[0])
     assert answer.status == 403
-    stranger.get_by_text("Open the link that 'point2node view' has printed").wait_for(timeout=PATIENCE)
+    stranger.get_by_text("Open the link that 'point2node view' printed").wait_for(timeout=PATIENCE)
     stranger.context.close()
 
 

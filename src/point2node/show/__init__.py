@@ -1,1 +1,1 @@
-"""Scans to look at: pages, pictures, plans, lists of objects and the viewer."""
+"""Showing scans: pages, pictures, plans, lists of objects and the viewer."""

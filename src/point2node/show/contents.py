@@ -1,4 +1,4 @@
-"""What is in a labelled room, for those who look at it: objects, surfaces and the plan, as far as the labels tell."""
+"""The contents of a labelled room, for display: objects, surfaces and the plan, found from the labels."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from point2node.show.objects import SURFACES, FoundObject, Numbers, find_objects
 from point2node.show.planes import Plane, find_planes
 
 ROOM = frozenset({"wall", "floor"})
-"""Classes that a list has if it is one of rooms."""
+"""Classes that every class list for rooms contains."""
 LONGEST = 100.0
-"""Metres: larger scans are no rooms, and the grids that a plan is drawn on would be too large for them."""
+"""Metres: larger scans are not rooms, and the grids for their plans would be too large."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +25,10 @@ class Contents:
     objects: tuple[FoundObject, ...]
     surfaces: tuple[Plane, ...]
     plan: FloorPlan | None
-    """None where there are no walls, or neither a floor nor a ceiling."""
+    """None if there are no walls, or neither a floor nor a ceiling."""
 
     def number_points(self, points: int) -> Numbers:
-        """(points,): the number of the object that each point of the scene belongs to, from 1; 0 for none."""
+        """Return the number of each point's object, from 1, (points,); 0 for none."""
         numbers = np.zeros(points, np.int64)
         for number, one in enumerate(self.objects, start=1):
             numbers[one.points] = number
@@ -36,13 +36,13 @@ class Contents:
 
     @property
     def areas(self) -> dict[str, tuple[int, float]]:
-        """How many planes each kind of surface has, and their area together; kinds that are not there are left out."""
+        """The number of planes of each kind of surface and their total area; missing kinds are left out."""
         found = {kind: [one.area for one in self.surfaces if one.kind == kind] for kind in SURFACES}
         return {kind: (len(areas), sum(areas)) for kind, areas in found.items() if areas}
 
 
 def find_contents(scene: LabelledCloud) -> Contents | None:
-    """What is in a scene; None if its classes are not those of rooms, or if it is far too large for one."""
+    """Find the contents of a scene; None if its classes are not those of rooms, or if it is far too large for one."""
     metres = scene.in_metres()
     placed = metres.xyz[metres.placed]
     names = {one.name for one in scene.classes}

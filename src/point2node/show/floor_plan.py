@@ -20,15 +20,15 @@ from point2node.show.planes import Plane, WallPlane, find_planes
 Floats = NDArray[np.float64]
 OPENINGS = ("door", "window")
 NOT_DRAWN = ("beam", "board", "picture", "curtain")
-"""Objects on walls or below the ceiling: no plan shows them."""
+"""Objects on walls or below the ceiling, which a plan does not show."""
 IN_WALL = 0.2
-"""Metres: points of a door that lie nearer to the wall's plane are those of its frame, not of an open leaf."""
+"""Metres: points of a door nearer to the wall's plane belong to its frame, not to an open leaf."""
 FEWEST = 20
-"""Points that a door or window must have in a wall, …"""
+"""The fewest points of a door or window in a wall."""
 NARROWEST = 0.45
-"""… and metres of width: what is narrower is a label that is wrong."""
+"""The smallest width of a door or window in metres: anything narrower is a wrong label."""
 ASSUMED = 0.1
-"""Metres: the thickness of a wall that is drawn where the scan shows one side of it only."""
+"""Metres: the thickness drawn for a wall if the scan shows only one side of it."""
 THINNEST, THICKEST = 0.05, 0.4
 
 
@@ -39,11 +39,11 @@ class PlanWall:
     plane: WallPlane
     thickness: float
     is_measured: bool
-    """Whether both sides, or the depth of a door or window in it, were seen."""
+    """Whether the thickness was seen: from both sides, or in the depth of a door or window."""
 
     @property
     def corners(self) -> Floats:
-        """(4, 2): the wall seen from above; it lies behind its inner face."""
+        """(4, 2) the wall seen from above, behind its inner face."""
         start, end = np.array(self.plane.start), np.array(self.plane.end)
         back = -self.thickness * np.array(self.plane.normal[:2])
         return np.stack([start, end, end + back, start + back])
@@ -55,14 +55,14 @@ class Opening:
 
     kind: str
     wall: int
-    """Its number among the walls."""
+    """The index of its wall."""
     start: tuple[float, float]
     end: tuple[float, float]
     bottom: float
     """Metres above the floor."""
     height: float
     leaves: tuple[Leaf, ...] = ()
-    """The open leaves of a door that were seen; a closed one does not show to which side it opens."""
+    """The open leaves of a door; a closed one does not show to which side it opens."""
 
     @property
     def width(self) -> float:
@@ -72,16 +72,16 @@ class Opening:
 
 @dataclass(frozen=True, eq=False)
 class FloorPlan:
-    """Everything that a plan shows, in metres and in the coordinates of the scan."""
+    """The contents of a plan, in metres and in the coordinates of the scan."""
 
     name: str
     outline: Floats
-    """(V, 2): the inner faces of the outer walls, counter-clockwise."""
+    """(V, 2) the inner faces of the outer walls, counter-clockwise."""
     walls: tuple[PlanWall, ...]
     openings: tuple[Opening, ...]
     furniture: tuple[FoundObject, ...]
     height: float | None
-    """From floor to ceiling; None if one of them was not seen."""
+    """The height in metres from floor to ceiling; None if one of them was not seen."""
 
     @property
     def area(self) -> float:
@@ -90,17 +90,17 @@ class FloorPlan:
 
     @property
     def perimeter(self) -> float:
-        """The length of the outline."""
+        """The length of the outline in metres."""
         return float(np.linalg.norm(np.roll(self.outline, -1, axis=0) - self.outline, axis=1).sum())
 
     def save(self, path: Path) -> None:
-        """Write it in the format of the suffix: .svg, .dxf or .json."""
-        from point2node.show.plan_files import write_plan  # which draws these plans
+        """Write the plan in the format of the suffix: .svg, .dxf or .json."""
+        from point2node.show.plan_files import write_plan  # imports this module
 
         write_plan(self, path)
 
     def _repr_svg_(self) -> str:
-        """What notebooks show."""
+        """Return the SVG that notebooks show."""
         from point2node.show.plan_files import plan_as_svg
 
         return plan_as_svg(self)
@@ -112,7 +112,7 @@ def draw_plan(
     objects: Sequence[FoundObject] | None = None,
     planes: Sequence[Plane] | None = None,
 ) -> FloorPlan:
-    """The plan of a scene in metres. The room needs a floor or a ceiling, and walls.
+    """Draw the plan of a scene in metres. The room needs walls, and a floor or a ceiling.
 
     Objects and planes are found in the scene unless they are given.
     """
@@ -140,7 +140,7 @@ def draw_plan(
 
 
 def _opening(scene: LabelledCloud, one: FoundObject, walls: Sequence[WallPlane], base: float) -> Opening | None:
-    """The opening that a door or window makes in the wall with most of its points; None if it is none."""
+    """Return the opening of a door or window in the wall with most of its points; None if it is too small."""
     xyz = scene.xyz[one.points]
     most, number, along, in_wall = 0, -1, np.empty(0), np.empty(0, bool)
     for candidate, wall in enumerate(walls):
@@ -175,7 +175,7 @@ def _opening(scene: LabelledCloud, one: FoundObject, walls: Sequence[WallPlane],
 def _with_thickness(
     scene: LabelledCloud, walls: Sequence[WallPlane], number: int, openings: Sequence[Opening]
 ) -> PlanWall:
-    """A wall with its thickness: from its other side if that was seen, or from the depth of its openings."""
+    """Return a wall with its thickness, from its other side if that was seen, or from the depth of its openings."""
     wall = walls[number]
     depths = [_depth(scene, wall, one) for one in openings if one.wall == number]
     other_sides = [_distance_behind(wall, other) for other in walls if other is not wall]
@@ -184,7 +184,7 @@ def _with_thickness(
 
 
 def _depth(scene: LabelledCloud, wall: WallPlane, opening: Opening) -> float:
-    """How far points around an opening lie behind the wall's inner face."""
+    """Return how far points around an opening lie behind the wall's inner face."""
     places = [place for place, kind in enumerate(scene.classes) if kind.name in ("wall", opening.kind)]
     near = scene.xyz[np.isin(scene.places, places) & scene.placed]
     along, off = wall.frame(near[:, :2])
@@ -194,7 +194,7 @@ def _depth(scene: LabelledCloud, wall: WallPlane, opening: Opening) -> float:
 
 
 def _distance_behind(wall: WallPlane, other: WallPlane) -> float | None:
-    """How far behind a wall the other one is, if that is its other side."""
+    """Return how far ``other`` lies behind a wall, if it is the wall's other side."""
     along, off = wall.frame(np.array([other.start, other.end]))
     low, high = sorted(along)
     overlap = min(high, wall.length) - max(low, 0.0)

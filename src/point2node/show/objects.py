@@ -1,4 +1,4 @@
-"""Objects instead of points: every chair, table, door … of a labelled scan with its box, and files that list them."""
+"""Find the objects of a labelled scan (chairs, tables, doors …) with their boxes, and write files that list them."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ Numbers = NDArray[np.int64]
 SURFACES = ("wall", "floor", "ceiling")
 """Classes that are planes, not objects."""
 LEFT_OUT = ("clutter", "unannotated", "otherprop", "unclassified")
-"""Classes whose points are of many things."""
+"""Classes with points of many different things."""
 
 FEWEST = 5
-"""Points of a part that is looked at."""
+"""The fewest points of a part that is considered."""
 NEIGHBOURS_WITHIN = 2.5
-"""Points within so many times the usual distance are neighbours, however thin the scan is."""
+"""Points within this many times the median distance are neighbours, so that sparse scans work."""
 ASKED = 1000
 
 
 @dataclass(frozen=True)
 class ObjectRule:
-    """How points of one class become objects; lengths in metres."""
+    """How points of one class are grouped into objects; lengths in metres."""
 
     gap: float
     """Points nearer than this belong to one object."""
     longest: float
-    """An object must be at least this long in one direction, …"""
+    """An object must be at least this long in one direction."""
     points: int = 40
-    """… and have at least this many points."""
+    """An object must have at least this many points."""
 
 
 DEFAULT = ObjectRule(gap=0.06, longest=0.25)
@@ -68,7 +68,7 @@ RULES = MappingProxyType(
         "board": ObjectRule(gap=0.10, longest=0.4),
     }
 )
-"""Chosen on true labels of eight generated rooms; the rooms of the benchmark are others."""
+"""Chosen on true labels of eight generated rooms, which are not in the benchmark."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,19 +78,19 @@ class FoundObject:
     number: int
     kind: SemanticClass
     points: Numbers
-    """The numbers of its points in the scan."""
+    """The indices of its points in the scan."""
     box: UprightBox
     confidence: float | None
-    """The mean confidence of its points; None where the scan has none."""
+    """The mean confidence of its points; None if the scan has none."""
 
     @property
     def name(self) -> str:
-        """``chair_03``."""
+        """The class and the number: ``chair_03``."""
         return f"{self.kind.name.replace(' ', '_')}_{self.number:02}"
 
 
 def find_objects(scene: LabelledCloud) -> list[FoundObject]:
-    """The objects of a scene in metres, class by class, the largest first."""
+    """Find the objects of a scene in metres, class by class, the largest first."""
     found: list[FoundObject] = []
     nearest = NEIGHBOURS_WITHIN * _spacing(scene.xyz[scene.placed])
     for place, kind in enumerate(scene.classes):
@@ -109,10 +109,10 @@ def find_objects(scene: LabelledCloud) -> list[FoundObject]:
 
 
 def _split(xyz: NDArray[np.floating], gap: float) -> list[tuple[Numbers, UprightBox]]:
-    """The parts of a cloud of one class with their boxes, the largest first.
+    """Split a cloud of one class into parts with their boxes, the largest first.
 
-    A part above or below a larger one belongs to it: a scanner often sees the seat of a chair and its feet, but not
-    what is between.
+    A part above or below a larger one belongs to it: a scanner often sees the seat of a chair and its feet, but
+    nothing between them.
     """
     parts = connected_components(xyz, gap)
     order = np.argsort(parts, kind="stable")
@@ -131,7 +131,7 @@ def _split(xyz: NDArray[np.floating], gap: float) -> list[tuple[Numbers, Upright
 
 
 def _spacing(xyz: NDArray[np.floating]) -> float:
-    """The usual distance of a point to the next, from a few of them."""
+    """Return the median distance of points to their nearest neighbours, estimated on a sample."""
     if len(xyz) < 2:
         return 0.0
     local = torch.from_numpy((xyz - xyz.min(axis=0)).astype(np.float32))[None]
@@ -149,22 +149,22 @@ class Match:
 
     @property
     def precision(self) -> float:
-        """The share of the found ones that are true; NaN without any."""
+        """The share of the found objects that are true; NaN without any."""
         return self.both / self.found if self.found else float("nan")
 
     @property
     def recall(self) -> float:
-        """The share of the true ones that were found; NaN without any."""
+        """The share of the true objects that were found; NaN without any."""
         return self.both / self.true if self.true else float("nan")
 
 
 def match_objects(
     objects: Sequence[FoundObject], classes: Sequence[SemanticClass], true_labels: Numbers, instances: Numbers
 ) -> dict[str, Match]:
-    """Found objects against true ones, by class; ``true_labels`` are places in ``classes``, −1 for none.
+    """Compare found objects with true ones, by class; ``true_labels`` are indices into ``classes``, −1 for none.
 
-    A true object counts if the scanner saw as much of it as the rule of its class asks for. Above an IoU of 0.5 an
-    object has one partner at most.
+    A true object counts if it has the number of points that the rule of its class requires. Above an IoU of 0.5, an
+    object has at most one match.
     """
     result = {}
     for place, kind in enumerate(classes):
@@ -193,7 +193,7 @@ COLUMNS = ("name", "class", "points", "confidence", "x", "y", "z", "length", "wi
 def write_objects(
     folder: Path, scene: LabelledCloud, objects: Sequence[FoundObject], planes: Sequence[Plane], *, parts: bool = False
 ) -> list[Path]:
-    """Write all files of a scene's objects into a folder that is there; returns them."""
+    """Write all files of a scene's objects into an existing folder; returns their paths."""
     rows = [_row(one) for one in objects]
     note = {
         "format": 1,
@@ -230,7 +230,7 @@ def write_objects(
 
 
 def boxes_as_mesh(objects: Sequence[FoundObject]) -> PointCloud:
-    """All boxes as one mesh in the colours of their classes."""
+    """Return all boxes as one mesh in the colours of their classes."""
     corners = np.concatenate([one.box.corners for one in objects])
     faces = np.concatenate([TRIANGLES + 8 * number for number in range(len(objects))])
     colours = np.repeat(np.array([one.kind.colour for one in objects], np.uint8), 8, axis=0)
@@ -238,7 +238,7 @@ def boxes_as_mesh(objects: Sequence[FoundObject]) -> PointCloud:
 
 
 def boxes_as_obj(objects: Sequence[FoundObject]) -> str:
-    """All boxes as a Wavefront text, each an object with its name."""
+    """Return all boxes as Wavefront OBJ text, each as a named object."""
     lines = ["# boxes of objects, in metres"]
     for number, one in enumerate(objects):
         lines.append(f"o {one.name}")
@@ -261,7 +261,7 @@ def _row(one: FoundObject) -> dict[str, Any]:
 
 
 def _rounded(values: dict[str, Any]) -> dict[str, Any]:
-    """Numbers to a tenth of a millimetre: scans know no more."""
+    """Round numbers to a tenth of a millimetre: scans are not more precise."""
 
     def short(value: Any) -> Any:
         if isinstance(value, tuple):

@@ -1,4 +1,4 @@
-"""The outline of a room from above: the edge of all that is in it, straightened along its walls."""
+"""The outline of a room from above: the border of its points, straightened along its walls."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ Floats = NDArray[np.float64]
 Cells = NDArray[np.bool_]
 CELL = 0.05
 CLOSED = 6
-"""Cells: gaps of up to twice as many are closed, where the scanner saw nothing."""
+"""Cells: gaps of up to twice this width, where the scanner saw nothing, are closed."""
 ROUGHNESS = 0.12
-"""Metres that the edge of cells may deviate from a straight side."""
+"""The largest distance in metres of the border of cells from a straight side."""
 SHORTEST = 0.2
 """Metres: shorter sides are noise."""
 TO_WALL = 0.35
-"""Metres between a side and the wall that it is put on."""
+"""The largest distance in metres of a side from the wall that it is moved onto."""
 WIDE = 1.5
-"""Metres: what is behind a shorter wall may be the same room."""
+"""Metres: points behind a shorter wall may belong to the same room."""
 VIEWS = 0.15
-"""The share of points behind a wall that may be views through its openings; with more, there is a room."""
+"""The largest share of points behind a wall that counts as views through its openings; with more, it is a room."""
 SAME_DIRECTION = math.radians(12)
 
 
 def trace_outline(scene: LabelledCloud, walls: Sequence[WallPlane]) -> Floats:
-    """(V, 2): the outline, counter-clockwise. Where there is a wall near a side, the side lies on its inner face."""
+    """Trace the outline (V, 2), counter-clockwise. A side near a wall lies on the wall's inner face."""
     xy = _without_views(np.asarray(scene.xyz[scene.placed, :2], np.float64), walls)
     main = max(walls, key=lambda wall: wall.length)
     angle = math.atan2(main.end[1] - main.start[1], main.end[0] - main.start[0])
@@ -50,26 +50,26 @@ def trace_outline(scene: LabelledCloud, walls: Sequence[WallPlane]) -> Floats:
 
 
 def _without_views(xy: Floats, walls: Sequence[WallPlane]) -> Floats:
-    """Without what the scanner saw through doors and windows: the few points behind a wall."""
+    """Remove what the scanner saw through doors and windows: the few points behind a wall."""
     for wall in walls:
         if wall.length < WIDE:
             continue
         along, off = wall.frame(xy)
-        beside = (along > -CELL) & (along < wall.length + CELL)
-        behind = beside & (off < -CELL)
-        if behind.sum() < VIEWS * (beside & (off > 0)).sum():
+        alongside = (along > -CELL) & (along < wall.length + CELL)
+        behind = alongside & (off < -CELL)
+        if behind.sum() < VIEWS * (alongside & (off > 0)).sum():
             xy = xy[~behind]
     return xy
 
 
 def area_of(polygon: Floats) -> float:
-    """The area of a polygon (V, 2), positive if it is counter-clockwise."""
+    """Return the area of a polygon (V, 2), positive if it is counter-clockwise."""
     x, y = polygon[:, 0], polygon[:, 1]
     return float((x * np.roll(y, -1) - np.roll(x, -1) * y).sum() / 2)
 
 
 def _room_cells(local: Floats) -> Cells:
-    """The cells inside the room, with an empty margin."""
+    """Return the cells inside the room, with an empty margin."""
     cells = np.floor(local / CELL).astype(np.int64)
     mask = np.zeros(tuple(cells.max(axis=0) + CLOSED + 3), bool)
     mask[cells[:, 0], cells[:, 1]] = True
@@ -83,7 +83,7 @@ def _room_cells(local: Floats) -> Cells:
 
 
 def _widen(mask: Cells, by: int) -> Cells:
-    """All cells within so many steps, along both axes, of a cell that is set."""
+    """Set all cells within ``by`` steps, along both axes, of a cell that is set."""
     for axis in (0, 1):
         sums = np.cumsum(np.pad(mask, [(by + 1, by) if a == axis else (0, 0) for a in (0, 1)]), axis=axis)
         window = 2 * by + 1
@@ -94,7 +94,7 @@ def _widen(mask: Cells, by: int) -> Cells:
 
 
 def _largest_loop(mask: Cells) -> Floats:
-    """(V, 2): the corners of the longest way around set cells, counter-clockwise; holes are forgotten."""
+    """Return the corners (V, 2) of the largest loop around set cells, counter-clockwise; holes are ignored."""
     follow: dict[tuple[int, int], list[tuple[int, int]]] = defaultdict(list)
     for step, start, end in (
         ((0, -1), (0, 0), (1, 0)),
@@ -122,7 +122,7 @@ def _largest_loop(mask: Cells) -> Floats:
 
 
 def _simplify(loop: Floats) -> Floats:
-    """The loop with few corners, none of the others farther off than allowed (Douglas and Peucker)."""
+    """Reduce the corners of a loop within the allowed roughness (Douglas and Peucker)."""
     start = int(np.argmax(((loop - loop.mean(axis=0)) ** 2).sum(axis=1)))
     loop = np.roll(loop, -start, axis=0)
     far = int(np.argmax(((loop - loop[0]) ** 2).sum(axis=1)))
@@ -146,7 +146,7 @@ def _sides(polygon: Floats) -> list[Floats]:
 
 
 def _onto_wall(side: Floats, walls: Sequence[Floats]) -> Floats:
-    """The side moved onto the nearest wall beside it; without one, along the axes if it nearly is."""
+    """Move a side onto the nearest wall next to it; without one, align it with an axis if it nearly is."""
     length = float(np.linalg.norm(side[1] - side[0]))
     direction = (side[1] - side[0]) / length
     best, found = TO_WALL, None
@@ -170,7 +170,7 @@ def _onto_wall(side: Floats, walls: Sequence[Floats]) -> Floats:
 
 
 def _meet(sides: Sequence[Floats]) -> Floats:
-    """The polygon of sides that are lengthened until they meet; parallel ones are joined at right angles."""
+    """Extend sides until they meet and return the polygon; parallel ones are joined at right angles."""
     corners: list[Floats] = []
     for before, after in zip([sides[-1], *sides[:-1]], sides, strict=True) if len(sides) > 2 else ():
         a, b = before[1] - before[0], after[1] - after[0]

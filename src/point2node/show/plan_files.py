@@ -1,4 +1,4 @@
-"""A floor plan as files: SVG to look at and print to scale, DXF to draw on with, JSON to compute with."""
+"""Files of floor plans: SVG to view and print to scale, DXF for CAD, JSON for further computation."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from point2node.show.floor_plan import FloorPlan, PlanWall
 Floats = NDArray[np.float64]
 SCALES = (50, 100, 200, 500, 1000)
 LARGEST = 360.0
-"""Millimetres of a drawing: it fits on A3."""
+"""The largest side of a drawing in millimetres, to fit on A3."""
 MARGIN, LEGEND = 22.0, 58.0
-"""Millimetres around the drawing, and beside it for the legend."""
-BESIDE = 3.5
-"""Millimetres between a line and the length beside it."""
+"""Millimetres around the drawing, and next to it for the legend."""
+LABEL_GAP = 3.5
+"""Millimetres between a line and its length."""
 SHORTEST_DIMENSION = 0.6
-"""Metres: shorter sides get no length, there is no space for the number."""
+"""Metres: shorter sides have no space for a length."""
 LAYERS = MappingProxyType(
     {"OUTLINE": 7, "WALLS": 8, "WALLS_ASSUMED": 9, "DOORS": 30, "WINDOWS": 150, "FURNITURE": 3, "TEXT": 7}
 )
-"""Layers of the DXF and their colours."""
+"""The layers of the DXF and their colours."""
 
 
 def write_plan(plan: FloorPlan, path: Path) -> None:
@@ -44,7 +44,7 @@ def write_plan(plan: FloorPlan, path: Path) -> None:
 
 
 def plan_as_json(plan: FloorPlan) -> str:
-    """All numbers, in metres and in the coordinates of the scan."""
+    """Return the plan as JSON, in metres and in the coordinates of the scan."""
     note = {
         "format": 1,
         "scan": plan.name,
@@ -68,13 +68,13 @@ def plan_as_json(plan: FloorPlan) -> str:
 
 
 def plan_as_dxf(plan: FloorPlan) -> str:
-    """The plan in metres and in the coordinates of the scan, on a layer for each kind of thing."""
+    """Return the plan as DXF in metres and in the coordinates of the scan, with a layer for each kind of object."""
     try:
         ezdxf: Any = import_module("ezdxf")
     except ModuleNotFoundError as error:
         raise InputError(
             "--out",
-            expected="the library ezdxf to be installed, which .dxf files need",
+            expected="the library ezdxf for .dxf files",
             found="none",
             remedy="Run: pip install 'point2node[plan]'",
         ) from error
@@ -112,7 +112,7 @@ def plan_as_dxf(plan: FloorPlan) -> str:
 
 
 def plan_as_svg(plan: FloorPlan) -> str:
-    """The plan to scale, turned so that its longest wall lies level, with lengths and a legend."""
+    """Return the plan as SVG to scale, turned so that its longest wall is horizontal, with lengths and a legend."""
     longest = max(plan.walls, key=lambda wall: wall.plane.length).plane
     angle = math.atan2(longest.end[1] - longest.start[1], longest.end[0] - longest.start[0])
     angle -= math.pi * round(angle / math.pi)
@@ -140,14 +140,14 @@ def plan_as_svg(plan: FloorPlan) -> str:
         for leaf in one.leaves:
             parts.append(_line(on_paper([leaf.hinge, leaf.tip]), "leaf") + _line(on_paper(leaf.arc), "swing"))
         outside = corners[2:].mean(axis=0) - corners[:2].mean(axis=0)
-        place = corners[2:].mean(axis=0) + BESIDE * outside / np.linalg.norm(outside)
+        place = corners[2:].mean(axis=0) + LABEL_GAP * outside / np.linalg.norm(outside)
         parts.append(_label(place, corners[:2], f"{one.width:.2f} m"))
     for start, end in zip(plan.outline, np.roll(plan.outline, -1, axis=0), strict=True):
         length = float(np.linalg.norm(end - start))
         if length >= SHORTEST_DIMENSION:
             side = on_paper([start, end])
             inwards = np.array([side[1, 1] - side[0, 1], side[0, 0] - side[1, 0]]) / (length * factor)
-            parts.append(_label(side.mean(axis=0) + BESIDE * inwards, side, f"{length:.2f} m"))
+            parts.append(_label(side.mean(axis=0) + LABEL_GAP * inwards, side, f"{length:.2f} m"))
     width, height = (high - low) * factor + 2 * MARGIN
     legend = _legend(plan, scale, factor, float(width), MARGIN)
     total = width + LEGEND, max(height, MARGIN + 12 + 6.5 * legend.count("</text>"))
@@ -165,7 +165,7 @@ def _facts(plan: FloorPlan) -> list[str]:
 
 
 def _text(name: str) -> str:
-    """A name as XML takes it: escaped, and without the control characters that no escape makes legal."""
+    """Escape a name for XML, and replace control characters, which XML does not allow even when escaped."""
     return escape("".join(letter if letter.isprintable() else " " for letter in name))
 
 
@@ -180,7 +180,7 @@ def _line(points: Floats, kind: str) -> str:
 
 
 def _label(place: Floats, side: Floats, text: str) -> str:
-    """A text at a place along a side, never upside down."""
+    """Return a text at a place along a side, never upside down."""
     (x0, y0), (x1, y1) = side
     angle = math.degrees(math.atan2(y1 - y0, x1 - x0))
     if angle > 90.5 or angle <= -89.5:
@@ -190,7 +190,7 @@ def _label(place: Floats, side: Floats, text: str) -> str:
 
 
 def _legend(plan: FloorPlan, scale: int, factor: float, left: float, top: float) -> str:
-    """Facts, a scale bar, and what the colours mean."""
+    """Return the facts, a scale bar, and the meaning of the colours."""
     title, *facts = _facts(plan)
     lines = [f'<text class="title" x="{left}" y="{top + 2}">{_text(title)}</text>']
     lines += [f'<text class="fact" x="{left}" y="{top + 9 + 5 * row}">{fact}</text>' for row, fact in enumerate(facts)]

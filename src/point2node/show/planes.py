@@ -12,23 +12,23 @@ from point2node.inference.labelled import LabelledCloud
 
 Floats = NDArray[np.float64]
 IN_WALLS = ("window", "door", "board", "column", "curtain")
-"""Classes whose points may also lie in a wall's plane, so that a door does not end it …"""
+"""Classes with points that may also lie in a wall's plane, so that a door does not end the wall."""
 LEAST_SHARE = 0.4
-"""… if the points of the wall itself are at least this share: the leaf of a door is no wall."""
+"""The smallest share of wall points in such a plane: the leaf of a door is not a wall."""
 CELL = 0.05
-"""Metres: cells in which walls are looked for, seen from above."""
+"""Metres: the side of the cells in which walls are searched, seen from above."""
 STOREY = 0.1
-"""Metres: height cells that say how tall a wall is at a place, and cells that areas are counted in."""
+"""Metres: the side of the cells in which heights of walls and areas are counted."""
 ANGLES = np.radians(np.arange(0.0, 180.0, 1.0))
 NEAR = 0.07
-"""Metres that a wall's points may lie off its plane."""
+"""The largest distance in metres of a wall's points from its plane."""
 CORNER = 2.5 * NEAR
-"""Metres at the end of a wall that belong to the next wall, too."""
+"""Metres at the end of a wall that also belong to the next wall."""
 WIDEST_GAP = 1.2
-"""Metres without any point within one wall: what furniture in front of it hides."""
+"""Metres without any point within one wall, hidden by furniture in front of it."""
 SHORTEST = 0.35
 LOWEST = 0.8
-"""Metres: what is lower is no wall."""
+"""Metres: anything lower is not a wall."""
 MOST_WALLS = 80
 LEAST_AREA = 0.5
 """Square metres of a floor or ceiling."""
@@ -42,10 +42,10 @@ class Plane:
 
     kind: str
     area: float
-    """Square metres that points lie on, in cells of 10 cm: what furniture hides is not counted."""
+    """Square metres covered by points, in cells of 10 cm: parts hidden by furniture are not counted."""
     points: int
     normal: tuple[float, float, float]
-    """Of a wall into the room, as far as its points tell; of a floor up, of a ceiling down."""
+    """Into the room for a wall, judging by the scan's points; up for a floor, down for a ceiling."""
     centre: tuple[float, float, float]
 
 
@@ -60,11 +60,11 @@ class WallPlane(Plane):
 
     @property
     def length(self) -> float:
-        """From start to end."""
+        """The distance from start to end in metres."""
         return math.dist(self.start, self.end)
 
     def moved(self, by: Floats) -> WallPlane:
-        """The same wall elsewhere."""
+        """Return the wall moved by an offset (3,)."""
         x, y, z = (float(one) for one in by)
         (x0, y0), (x1, y1), (cx, cy, cz) = self.start, self.end, self.centre
         return replace(
@@ -77,14 +77,14 @@ class WallPlane(Plane):
         )
 
     def frame(self, xy: Floats) -> tuple[Floats, Floats]:
-        """How far places (N, 2) lie along the wall, from its start, and in front of it."""
+        """Return how far places (N, 2) lie along the wall, from its start, and in front of it."""
         start = np.array(self.start)
         direction = (np.array(self.end) - start) / self.length
         return (xy - start) @ direction, (xy - start) @ np.array(self.normal[:2])
 
 
 def find_planes(scene: LabelledCloud) -> list[Plane]:
-    """The walls, floors and ceilings of a scene in metres, the largest of each first."""
+    """Find the walls, floors and ceilings of a scene in metres, the largest of each first."""
     planes: list[Plane] = []
     for kind in ("floor", "ceiling"):
         planes += _find_levels(_points_of(scene, (kind,)), kind)
@@ -92,10 +92,10 @@ def find_planes(scene: LabelledCloud) -> list[Plane]:
 
 
 def find_walls(scene: LabelledCloud) -> list[WallPlane]:
-    """Straight vertical planes through the points of walls, and of what is in walls; the largest first.
+    """Find vertical planes through the points of walls and of objects in walls, the largest first.
 
-    Seen from above, cells with many heights are looked at: lines through as many of them as possible are taken one
-    after the other (a Hough transform), each fitted to its cells and cut where it has wide gaps.
+    Lines are searched in the cells that, seen from above, have points at many heights: the line through the most cells
+    (a Hough transform) is fitted to its cells, cut at wide gaps and removed, and the search is repeated.
     """
     own, further = _points_of(scene, ("wall",)), _points_of(scene, IN_WALLS)
     walls: list[WallPlane] = []
@@ -134,7 +134,7 @@ def _points_of(scene: LabelledCloud, names: tuple[str, ...]) -> Floats:
 
 
 def _find_levels(xyz: Floats, kind: str) -> list[Plane]:
-    """Level planes, by the heights at which most points are."""
+    """Find level planes at the heights with the most points."""
     planes: list[Plane] = []
     while len(xyz):
         heights = np.floor((xyz[:, 2] - xyz[:, 2].min()) / LEVEL).astype(np.int64)
@@ -153,13 +153,13 @@ def _find_levels(xyz: Floats, kind: str) -> list[Plane]:
 
 
 def _covered(places: Floats) -> float:
-    """The area of the cells of 10 cm in which places (N, 2) lie."""
+    """Return the area of the cells of 10 cm that contain places (N, 2)."""
     cells = np.floor((places - places.min(axis=0)) / STOREY).astype(np.int64)
     return len(np.unique(cells[:, 0] * (cells[:, 1].max() + 1) + cells[:, 1])) * STOREY**2
 
 
 def _tall_cells(local: Floats) -> tuple[Floats, Floats]:
-    """The mean places (M, 2) of cells in which points have many heights, and how many metres of them."""
+    """Return the mean places (M, 2) of cells with points at many heights, and the metres of height they cover (M,)."""
     cells = np.floor(local[:, :2] / CELL).astype(np.int64)
     keys, cell_of_point = np.unique(cells[:, 0] * (cells[:, 1].max() + 1) + cells[:, 1], return_inverse=True)
     storeys = np.floor(local[:, 2] / STOREY).astype(np.int64)
@@ -172,7 +172,7 @@ def _tall_cells(local: Floats) -> tuple[Floats, Floats]:
 
 
 def _fit_line(cells: Floats, weights: Floats) -> tuple[Floats, Floats]:
-    """Direction and one place of the line with the most weight near it."""
+    """Return the direction and one place of the line with the most weight near it."""
     offsets = np.outer(np.cos(ANGLES), cells[:, 1]) - np.outer(np.sin(ANGLES), cells[:, 0])
     bins = np.floor((offsets - offsets.min()) / CELL).astype(np.int64)
     width = int(bins.max()) + 2
@@ -192,13 +192,13 @@ def _fit_line(cells: Floats, weights: Floats) -> tuple[Floats, Floats]:
 
 
 def _cut(along: Floats) -> list[tuple[float, float]]:
-    """The stretches of a line between wide gaps."""
+    """Return the stretches of a line between wide gaps."""
     parts = np.split(along, np.flatnonzero(np.diff(along) > WIDEST_GAP) + 1)
     return [(float(part[0]), float(part[-1])) for part in parts]
 
 
 def _lengthen(piece: tuple[float, float], along: Floats) -> tuple[float, float]:
-    """A stretch of a line with the corners at its ends, whose cells another wall has taken."""
+    """Extend a stretch of a line by the corners at its ends, where cells were taken by another wall."""
     low, high = piece
     corners = along[(along >= low - CORNER) & (along <= high + CORNER)]
     return float(corners.min()), float(corners.max())
@@ -216,7 +216,7 @@ class _Stretch:
 
 
 def _measure_wall(xyz: Floats, own: int, line: _Stretch) -> WallPlane | None:
-    """The wall along a line; None if it is too low, or hardly of the ``own`` first points."""
+    """Measure the wall along a line; None if it is too low, or has too few of the first ``own`` points."""
     along, off = (xyz[:, :2] - line.middle) @ line.direction, (xyz[:, :2] - line.middle) @ line.normal
     here = (np.abs(off) <= NEAR) & (along >= line.low - CELL) & (along <= line.high + CELL)
     if not here.any():

@@ -24,7 +24,7 @@ NO_CLASS = -1
 
 @dataclass(frozen=True, eq=False)
 class GridRow:
-    """One room: its points and, under each heading, their colours (N, 3) uint8 or labels (N,), −1 for none."""
+    """A room: its points and, under each heading, their colours (N, 3) uint8 or labels (N,), −1 for none."""
 
     name: str
     xyz: Array
@@ -32,7 +32,7 @@ class GridRow:
 
 
 def row_of(scene: LabelledCloud, baseline: LabelledCloud | None = None) -> GridRow:
-    """The row of a labelled scene, beside what another network made of the same points."""
+    """Make the row of a labelled scene, with the labels of another network for the same points."""
     columns: dict[str, Array] = {}
     if scene.rgb is not None:
         columns["colour of the scan"] = scene.rgb
@@ -51,9 +51,9 @@ def row_of(scene: LabelledCloud, baseline: LabelledCloud | None = None) -> GridR
 
 
 def draw_grid(rows: Sequence[GridRow], classes: tuple[SemanticClass, ...], path: Path) -> None:
-    """Draw the rooms, with a column for every heading that occurs; where a row lacks one, its place stays empty.
+    """Draw the rooms, with a column for every heading that occurs; a row without it has an empty place there.
 
-    Rooms are cut open by the first labels of their row, which are the ground truth's if it is given first.
+    Rooms are cut open by the first labels of their row: the ground truth's, if it comes first.
     """
     headings = list(dict.fromkeys(heading for row in rows for heading in row.columns))
     drawn = [_draw_row(row, classes) for row in rows]
@@ -68,7 +68,7 @@ def draw_grid(rows: Sequence[GridRow], classes: tuple[SemanticClass, ...], path:
 
 
 def _draw_row(row: GridRow, classes: tuple[SemanticClass, ...]) -> tuple[dict[str, Array], set[int]]:
-    """One room from the same side under each heading, and the classes that are seen on it."""
+    """Draw a room from the same side under each heading; also returns the classes that are visible."""
     labels = next((values for values in row.columns.values() if values.ndim == 1), np.full(len(row.xyz), -1))
     values = np.array([*(one.value for one in classes), NO_CLASS], np.int32)
     unknown = np.full(len(labels), np.nan, np.float32)

@@ -1,4 +1,4 @@
-"""A labelled scene as one page that needs nothing else: the scan in 3-D, objects, plan, scores and settings."""
+"""A labelled scene as one self-contained page: the scan in 3-D, objects, plan, scores and settings."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ OBJECT_HELP = "Under Objects, press one in the list or in the picture to see it 
 
 
 def write_scene_page(scene: LabelledCloud, path: Path) -> None:
-    """Write the page of a scene; what is there already is replaced only at the end."""
+    """Write the page of a scene; an existing file is replaced only at the end."""
     page = to_scene_page(scene)
     with replacing(path) as stream:
         stream.write(page.encode(errors="replace"))
 
 
 def to_scene_page(scene: LabelledCloud) -> str:
-    """The page as HTML; every text is escaped, and the page may load nothing and run nothing but its own script."""
+    """Return the page as HTML; all text is escaped, and the page cannot load anything or run any other script."""
     placed = scene[scene.placed]
     if not len(placed):
         raise InputError(scene.name, expected="points with positions", found="none")
@@ -97,7 +97,7 @@ def _hints(
     opened: list[str],
     contents: Contents | None,
 ) -> list[str]:
-    """What is drawn and what is not, then how to look around."""
+    """Return which points are drawn, then how to move the view."""
     hints = []
     if len(drawn) < len(placed):
         hints.append(f"{len(drawn):,} of {len(scene):,} points are drawn, spread evenly; the tables count all of them.")
@@ -113,7 +113,7 @@ def _hints(
 
 
 def _description(scene: LabelledCloud, drawn: LabelledCloud, payload: Payload, cut: float | None) -> dict[str, Any]:
-    """What the script has to know beside the points."""
+    """Return everything that the script needs in addition to the points."""
     counts = scene.count(scene.places)
     true = counts * 0 if scene.true_places is None else scene.count(scene.true_places)
     height = payload.step[2] * 65535
@@ -139,7 +139,7 @@ def _description(scene: LabelledCloud, drawn: LabelledCloud, payload: Payload, c
 
 
 def describe_objects(scene: LabelledCloud, contents: Contents | None) -> list[dict[str, Any]]:
-    """The objects as the script takes them: sizes in metres, corners in the coordinates of the points."""
+    """Return the objects for the script: sizes in metres, corners in the coordinates of the points."""
     if contents is None:
         return []
     marks = {one.value: mark for mark, one in enumerate(scene.classes)}
@@ -157,29 +157,29 @@ def describe_objects(scene: LabelledCloud, contents: Contents | None) -> list[di
 
 
 def plan_figure(contents: Contents | None) -> str:
-    """The plan as a picture in itself: nothing that it says can reach the page around it."""
+    """Return the plan as an embedded picture, so that its contents cannot affect the page around it."""
     if contents is None or contents.plan is None:
         return ""
     plan = contents.plan
     picture = base64.b64encode(plan_as_svg(plan).encode()).decode("ascii")
-    told = f"The plan of the room: {plan.area:.1f} m², perimeter {plan.perimeter:.1f} m"
-    return f'<figure id="plan"><img src="data:image/svg+xml;base64,{picture}" alt="{escape(told)}"></figure>'
+    text = f"The plan of the room: {plan.area:.1f} m², perimeter {plan.perimeter:.1f} m"
+    return f'<figure id="plan"><img src="data:image/svg+xml;base64,{picture}" alt="{escape(text)}"></figure>'
 
 
 def _as_json(content: Any) -> str:
-    """JSON that may stand inside a script element: nothing in it can end the element."""
+    """Encode JSON for a script element: nothing in it can end the element."""
     text = json.dumps(content, ensure_ascii=True, allow_nan=False)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 
 STEPS = 65535
 NO_CLASS = 255
-"""In the bytes of a page, the place of points without a label."""
+"""The class index of points without a label in the bytes of a page."""
 
 
 @dataclass(frozen=True, eq=False)
 class Payload:
-    """What the page unpacks: coordinate = lower + step · number, each column of bytes by itself."""
+    """The points as the page unpacks them, in columns of bytes: coordinate = lower + step · number."""
 
     data: str
     """Base64 of the deflated columns, each ``points`` bytes long, in the order of ``columns``."""
@@ -190,10 +190,10 @@ class Payload:
 
 
 def encode(scene: LabelledCloud, walls: Array | None = None, objects: Array | None = None) -> Payload:
-    """Pack a scene whose points all have positions, with the bits of the walls that hide it from a viewer and the
-    number of each point's object.
+    """Pack a scene, with the bits of the walls that hide it from a viewer and the number of each point's object.
 
-    The low and the high bytes of a coordinate are columns of their own: the high ones hardly change and deflate well.
+    All points must have positions. The low and the high bytes of a coordinate are separate columns: the high ones
+    hardly change and compress well.
     """
     lower = scene.xyz.min(axis=0)
     step = np.ptp(scene.xyz, axis=0) / STEPS
@@ -220,7 +220,7 @@ def encode(scene: LabelledCloud, walls: Array | None = None, objects: Array | No
 
 
 def bytes_of_shares(values: Array) -> Array:
-    """Numbers from 0 to 1 as bytes; what is not known is 0."""
+    """Return numbers from 0 to 1 as bytes; unknown ones are 0."""
     return np.rint(255 * np.clip(np.nan_to_num(values), 0, 1)).astype(np.uint8)
 
 

@@ -24,11 +24,11 @@ class SceneScores:
     confusion: Counts
     scores: Scores
     scored: int
-    """How many points have both a label and a truth."""
+    """The number of points with both a label and a truth."""
 
 
 def score_scene(scene: LabelledCloud) -> SceneScores | None:
-    """The scores over every point that has both a label and a truth; None without any such point."""
+    """Score all points that have both a label and a truth; None without any such point."""
     if scene.true_places is None:
         return None
     both = (scene.true_places >= 0) & (scene.places >= 0)
@@ -37,17 +37,17 @@ def score_scene(scene: LabelledCloud) -> SceneScores | None:
     from point2node.evaluation.metrics import count_confusion, score
 
     confusion = count_confusion(scene.true_places[both], scene.places[both], len(scene.classes))
-    # places instead of names: two classes may share a name, and a dictionary would keep one of them
+    # indices instead of names: two classes may share a name, and a dictionary would keep only one of them
     scores = score(confusion, [str(place) for place in range(len(scene.classes))])
     return SceneScores(confusion, scores, int(both.sum()))
 
 
-NOTHING = "–"
-"""Instead of a score that there is none of."""
+NO_SCORE = "–"
+"""Shown instead of a missing score."""
 
 
 def tiles(scored: SceneScores | None, contents: Contents | None = None) -> str:
-    """What a visitor sees first: the measures of the room, and the three overall scores if the truth is known."""
+    """Return the tiles at the top: the measurements of the room, and three overall scores if the truth is known."""
     shown = []
     if contents is not None and contents.plan is not None:
         shown.append(("area", f"{contents.plan.area:.1f} m²"))
@@ -64,7 +64,7 @@ def tiles(scored: SceneScores | None, contents: Contents | None = None) -> str:
 
 
 def tables(scene: LabelledCloud, scored: SceneScores | None, contents: Contents | None = None) -> str:
-    """All tables, below the viewer."""
+    """Return all tables below the viewer."""
     parts = [_class_table(scene, scored)]
     if contents is not None and (contents.objects or contents.surfaces):
         parts.append(_contents_table(contents))
@@ -77,7 +77,7 @@ def tables(scene: LabelledCloud, scored: SceneScores | None, contents: Contents 
 
 
 def _contents_table(contents: Contents) -> str:
-    """How many objects of each class there are, how large they usually are, and the areas of the surfaces."""
+    """Return the number and the median size of the objects of each class, and the areas of the surfaces."""
     rows = []
     for name in dict.fromkeys(one.kind.name for one in contents.objects):
         same = [one for one in contents.objects if one.kind.name == name]
@@ -90,8 +90,8 @@ def _contents_table(contents: Contents) -> str:
     return (
         '<section>\n<h2>Objects and surfaces</h2>\n<div class="scroll" tabindex="0"><table>\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(rows) + "\n</tbody>\n</table></div>\n"
-        '<p class="note">Found from the labels above, with their mistakes. Sizes of objects are the usual length, '
-        "width and height of a class; areas of surfaces are what the scanner saw of them.</p>\n</section>"
+        '<p class="note">Found from the labels above, including their mistakes. Sizes of objects are the median '
+        "length, width and height of a class; areas of surfaces are the parts that the scanner saw.</p>\n</section>"
     )
 
 
@@ -129,13 +129,13 @@ def _class_note(scene: LabelledCloud, scored: SceneScores | None) -> str:
     if scored is not None:
         lines.append(
             f"Scores in per cent, over the {scored.scored:,} points that have both a label and a truth. "
-            f"{NOTHING}: the truth has no such class; it counts in no mean."
+            f"{NO_SCORE}: the truth has no such class; it is left out of the means."
         )
     return f'<p class="note">{escape(" ".join(lines))}</p>' if lines else ""
 
 
 def _confusion_table(scene: LabelledCloud, scored: SceneScores) -> str:
-    """Of each true class, what its points were taken for; classes that occur nowhere are left out."""
+    """Return the predictions for the points of each true class; classes that do not occur are left out."""
     confusion = scored.confusion
     true = [n for n in range(len(scene.classes)) if confusion[n].any()]
     there = [n for n in range(len(scene.classes)) if n in true or confusion[:, n].any()]
@@ -148,8 +148,8 @@ def _confusion_table(scene: LabelledCloud, scored: SceneScores) -> str:
         for column in there:
             count = int(confusion[row, column])
             share = count / total
-            told = f"{names[row]} taken for {names[column]}" if row != column else f"{names[row]} found"
-            title = f"{told}: {count:,} of {total:,} points ({100 * share:.1f} %)"
+            outcome = f"{names[row]} taken for {names[column]}" if row != column else f"{names[row]} found"
+            title = f"{outcome}: {count:,} of {total:,} points ({100 * share:.1f} %)"
             shown = f"{100 * share:.0f}" if share >= 0.005 else ""
             kind = ' class="right"' if row == column else ""
             cells.append(f'<td{kind} style="--share: {share:.3f}" tabindex="-1" title="{title}">{shown}</td>')
@@ -165,9 +165,9 @@ def _confusion_table(scene: LabelledCloud, scored: SceneScores) -> str:
 
 def _bar(share: float) -> str:
     if math.isnan(share):
-        return NOTHING
+        return NO_SCORE
     return f'<span class="bar" style="--share: {share:.3f}"></span>{_percent(share)}'
 
 
 def _percent(share: float) -> str:
-    return NOTHING if math.isnan(share) else f"{100 * share:.1f}"
+    return NO_SCORE if math.isnan(share) else f"{100 * share:.1f}"

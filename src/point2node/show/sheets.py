@@ -1,4 +1,4 @@
-"""Pictures on a sheet, with a title, names, a note and a legend, as PNG."""
+"""Sheets of pictures with a title, names, a note and a legend, as PNG."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from point2node.show.colours import UNKNOWN, Colour, ramp
 BACKGROUND = (244, 246, 248)  # not white: lamps and boards are
 INK, FAINT, EDGE = (20, 20, 20), (115, 115, 115), (128, 128, 128)
 TITLE, HEADING, NAME, SMALL = 21, 18, 15, 13
-"""Pixels: the sizes of letters."""
+"""Font sizes in pixels."""
 MARGIN, GAP = 12, 10
 PATCH = (30, 11)
-"""Pixels of a colour in the legend."""
+"""The size in pixels of a colour patch in the legend."""
 MOST_NAMES, LONGEST_NAME = 40, 24  # of a legend, so that it leaves room for the picture
-COMPRESSION = 3  # of nine: half of the time of the usual six, a few per cent larger
+COMPRESSION = 3  # from 0 to 9: half the time of the default 6, a few per cent larger
 
 
 @dataclass(frozen=True, eq=False)
 class Sheet:
-    """What is on a sheet.
+    """The contents of a sheet.
 
     Args:
         pictures: rows of pictures (height, width, 4) uint8 of one size; None leaves a place empty.
-        title: above everything.
-        headings: above each column.
-        names: beside each row.
-        note: below the pictures.
+        title: the title at the top.
+        headings: the headings above the columns.
+        names: the names to the left of the rows.
+        note: the note below the pictures.
         key: a legend or a scale, at the bottom.
     """
 
@@ -47,12 +47,12 @@ class Sheet:
     key: Image.Image | None = None
 
     def save(self, path: Path) -> None:
-        """Write it as PNG; what is there already is replaced only at the end."""
+        """Write the sheet as PNG; an existing file is replaced only at the end."""
         with replacing(path) as stream:
             self.draw().save(stream, format="PNG", compress_level=COMPRESSION)
 
     def draw(self) -> Image.Image:
-        """Everything on one picture."""
+        """Draw everything on one picture."""
         height, width = next(picture.shape[:2] for row in self.pictures for picture in row if picture is not None)
         columns = max(len(row) for row in self.pictures)
         left = MARGIN + (NAME + GAP if any(self.names) else 0)
@@ -73,9 +73,9 @@ class Sheet:
                     drawn = Image.fromarray(picture, "RGBA")
                     sheet.paste(drawn, (left + column * (width + GAP), top + row * (height + GAP)), drawn)
         for row, name in enumerate(self.names):
-            beside = _upright(one_line(name), height)
-            middle = top + row * (height + GAP) + (height - beside.height) // 2
-            sheet.paste(beside, (MARGIN, middle))
+            label = _upright(one_line(name), height)
+            middle = top + row * (height + GAP) + (height - label.height) // 2
+            sheet.paste(label, (MARGIN, middle))
         pen.text((left, bottom), one_line(self.note), FAINT, letters(SMALL))
         if self.key is not None:
             sheet.paste(self.key, ((sheet.width - key[0]) // 2, below))
@@ -83,7 +83,7 @@ class Sheet:
 
 
 def legend(entries: Sequence[tuple[str, Colour]], width: int) -> Image.Image | None:
-    """Names with their colours, in as many columns as fit into the width; None without any."""
+    """Draw names with their colours, in as many columns as fit into the width; None without entries."""
     if not entries:
         return None
     shown = [(_shortened(one_line(name)), colour) for name, colour in entries[:MOST_NAMES]]
@@ -102,7 +102,7 @@ def legend(entries: Sequence[tuple[str, Colour]], width: int) -> Image.Image | N
 
 
 def scale(name: str, width: int) -> Image.Image:
-    """The colours of a ramp from 0 to 1, as wide as a third of the width, with its name."""
+    """Draw the colours of a ramp from 0 to 1 with its name, a third of the width wide."""
     length, high = width // 3, 12
     bar = np.broadcast_to(ramp(name, np.linspace(0, 1, length)), (high, length, 3))
     drawn = Image.new("RGB", (length + 4 * MARGIN, high + 2 * (SMALL + GAP)), BACKGROUND)
@@ -115,13 +115,13 @@ def scale(name: str, width: int) -> Image.Image:
 
 
 def one_line(text: str) -> str:
-    """Text as it can be drawn: without line breaks and control characters."""
+    """Replace line breaks and control characters, which cannot be drawn, by spaces."""
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
 @cache
 def letters(size: int) -> ImageFont.FreeTypeFont:
-    """DejaVu Sans, which comes with matplotlib and has the letters of many scripts."""
+    """Load DejaVu Sans, which comes with matplotlib and covers many scripts."""
     found = find_spec("matplotlib")
     assert found is not None
     assert found.submodule_search_locations is not None
@@ -129,7 +129,7 @@ def letters(size: int) -> ImageFont.FreeTypeFont:
 
 
 def _upright(text: str, longest: int) -> Image.Image:
-    """A text that is read from below."""
+    """Draw a vertical text that reads from bottom to top."""
     size = min(int(letters(NAME).getlength(text)) + 1, longest), NAME + 4
     drawn = Image.new("RGB", size, BACKGROUND)
     ImageDraw.Draw(drawn).text((0, 0), text, INK, letters(NAME))

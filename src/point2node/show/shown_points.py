@@ -1,4 +1,4 @@
-"""Which points are shown: fewer that show the same scan, in a room opened for the eye."""
+"""Choose the points that are shown: fewer that show the same scan, in a room that is cut open."""
 
 from __future__ import annotations
 
@@ -8,32 +8,32 @@ from point2node.core.point_cloud import Array
 from point2node.inference.labelled import LabelledCloud
 
 DIRECTIONS = 8
-"""Viewers are told apart by the nearest of so many directions around the room, the first along x."""
+"""A viewer's direction is rounded to one of this many around the room, the first along x."""
 CEILING = "ceiling"
-"""The class that a room is opened below."""
+"""The class below which a room is cut open."""
 MOST_COLUMNS = 100_000
 BELOW_CEILING, THICKNESS, SKIRTING, COLUMN = 0.2, 0.12, 0.08, 0.08  # shares of the room's height
 
 
 def ceiling_cut(scene: LabelledCloud) -> float | None:
-    """The height to cut a room open at, a little below its ceiling; None if no class of that name says where it is."""
+    """Return the height at which to cut a room open, a little below its ceiling; None if no points have that class."""
     return cut_height(scene.xyz[scene.placed, 2], _heights(scene, CEILING))
 
 
 def cut_height(heights: Array, ceiling: Array | None = None) -> float | None:
-    """The same from the heights of all points and of those of the ceiling; without labels, None, the top counts."""
+    """Return the height to cut at, from the heights of all points and of the ceiling; None for it: use the top."""
     floor, top = np.quantile(heights, (0.01, 0.99))
     if ceiling is not None:
-        if not len(ceiling) or np.median(ceiling) <= np.median(heights):  # such a ceiling is a mistake of the labels
+        if not len(ceiling) or np.median(ceiling) <= np.median(heights):  # labels of such a ceiling are wrong
             return None
         top = np.median(ceiling)
     return float(top - BELOW_CEILING * (top - floor))
 
 
 def walls_towards(scene: LabelledCloud) -> Array | None:
-    """(N,) uint8: bit d is set where a point belongs to a wall towards a viewer in direction d.
+    """Return bits (N,) uint8: bit d is set if a point belongs to a wall between the room and a viewer in direction d.
 
-    Seen from there, each column of the room loses what lies at or outside its outermost wall, down to the skirting.
+    Seen from there, each column of the room loses everything at or outside its outermost wall, down to the skirting.
     None without a class called wall, or for a scene that is far too flat to be a room. Every point needs a position.
     """
     place = _place(scene, "wall")
@@ -59,7 +59,7 @@ def walls_towards(scene: LabelledCloud) -> Array | None:
 
 
 def _without_gaps(outermost: Array) -> Array:
-    """The middle one of five neighbours: a door leaves no wall in its column, a stray point too much of it."""
+    """Take the median of five neighbours: a door leaves a column without a wall, a stray point shifts its wall."""
     padded = np.pad(outermost, 2, mode="edge")
     return np.median(np.stack([padded[by : by + len(outermost)] for by in range(5)]), axis=0)
 
@@ -76,9 +76,9 @@ COARSE = 64  # cells along the longest side when the surface is estimated
 
 
 def thin(xyz: Array, most: int) -> Array:
-    """The numbers of at most ``most`` of the points, ascending and the same every time.
+    """Return the indices of at most ``most`` of the points, ascending and the same every time.
 
-    Each cell of a grid gives a point in turn, so that they lie evenly on the surfaces.
+    Points are taken from the cells of a grid in turn, so that they lie evenly on the surfaces.
     """
     if len(xyz) <= most:
         return np.arange(len(xyz))
@@ -91,7 +91,7 @@ def thin(xyz: Array, most: int) -> Array:
 
 
 def spatial_order(xyz: Array) -> Array:
-    """The numbers of the points along a Z-order curve: neighbours in space stand together, so they deflate well."""
+    """Return the indices of the points along a Z-order curve, where neighbours are close and compress well."""
     lower, extent = xyz.min(axis=0), np.ptp(xyz, axis=0)
     places = ((xyz - lower) / np.where(extent > 0, extent, 1) * 1023).astype(np.int64)
     code = np.zeros(len(xyz), np.int64)
@@ -102,7 +102,7 @@ def spatial_order(xyz: Array) -> Array:
 
 
 def spacing(xyz: Array, points: int | None = None) -> float:
-    """How far neighbours would be apart if ``points`` of them (all if None) lay evenly on the cloud's surfaces."""
+    """Return the distance of neighbours if ``points`` points (None: all) lay evenly on the cloud's surfaces."""
     extent = float(np.ptp(xyz, axis=0).max())
     if extent == 0:
         return 1.0
@@ -111,7 +111,7 @@ def spacing(xyz: Array, points: int | None = None) -> float:
 
 
 def _cells(xyz: Array, side: float) -> Array:
-    """The number of the grid cell of each point."""
+    """Return the index of each point's grid cell."""
     places = np.floor((xyz - xyz.min(axis=0)) / side).astype(np.int64)
     shape = places.max(axis=0) + 1
     return np.asarray((places[:, 0] * shape[1] + places[:, 1]) * shape[2] + places[:, 2])

@@ -1,4 +1,4 @@
-"""Drawing points without a graphics card: discs in a depth buffer, edges darkened by depth, smooth by supersampling."""
+"""Draw points without a graphics card: discs in a depth buffer, edges darkened by depth, supersampled."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from point2node.show.shown_points import spacing
 from point2node.show.splatting_kernels import draw_discs, light_pixels, mix_colours
 
 FINER = 2
-"""Pixels are computed so much finer than they are drawn, along each side."""
+"""Supersampling: computed pixels per drawn pixel along each side."""
 ELEVATION = np.radians(52)
 DISC = 1.7  # the diameter of a point, as a share of the distance between neighbours
 REACHES, DEPTH = (
@@ -45,25 +45,25 @@ def stand_at_corner(xyz: Array) -> Viewpoint:
 
 @dataclass(frozen=True, eq=False)
 class Splats:
-    """Which point each fine pixel shows (−1: none) and how bright it is (0 there); any colours can be painted."""
+    """The point that each fine pixel shows (−1: none) and its brightness (0 for none), to paint in any colours."""
 
     shown: Array
     light: Array
 
     def paint(self, colours: Array) -> Array:
-        """(height, width, 4) uint8 from the colours (N, 3) uint8 of the points; transparent where there is none."""
+        """Return the picture (height, width, 4) uint8 for point colours (N, 3) uint8; transparent without points."""
         return np.asarray(mix_colours(np.array(colours, np.uint8), self.shown, self.light, FINER))
 
 
 def splat(xyz: Array, view: Viewpoint, pixels: tuple[int, int]) -> Splats:
-    """Put every point of a scene, of which all have positions, onto a picture of ``pixels`` (width, height)."""
+    """Project the points of a scene, which must all have positions, onto a picture of ``pixels`` (width, height)."""
     width, height = (FINER * side for side in pixels)
     u, v, depth = (xyz @ axis for axis in (view.across, view.up, view.back))
     margin = 8 * FINER
     scale = min((width - 2 * margin) / max(np.ptp(u), 1e-9), (height - 2 * margin) / max(np.ptp(v), 1e-9))
     columns = np.rint(width / 2 + (u - (u.min() + u.max()) / 2) * scale).astype(np.int64)
     rows = np.rint(height / 2 - (v - (v.min() + v.max()) / 2) * scale).astype(np.int64)
-    order = np.argsort(depth, kind="stable")  # the farthest first: of equal pixels the last write, the nearest, stays
+    order = np.argsort(depth, kind="stable")  # the farthest first: the last write to a pixel, the nearest, stays
     radius = min(max(DISC * spacing(xyz) * scale / 2, 0.5), margin - 1)
     shown = np.full((height, width), -1, np.int32)
     draw_discs(rows, columns, order, float(radius), shown)

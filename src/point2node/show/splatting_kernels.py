@@ -20,7 +20,7 @@ NOWHERE = -1e9
 
 @kernel()
 def draw_discs(rows: Array, columns: Array, order: Array, radius: float, shown: Array) -> None:
-    """Write the number of each point into the pixels (H, W) of its disc, in this order, so that the last one stays."""
+    """Write the index of each point into the pixels (H, W) of its disc, in ``order``, so that the last one stays."""
     height, width = shown.shape
     reach = int(radius)
     for point in order:
@@ -35,9 +35,9 @@ def draw_discs(rows: Array, columns: Array, order: Array, radius: float, shown: 
 
 @kernel()
 def light_pixels(depth: Array, shown: Array, reaches: Array, steepest: float, darkening: float) -> Array:
-    """(H, W) float32: how bright pixels with a point are, the darker the more their neighbours lie in front of them.
+    """Return the brightness of pixels (H, W) float32, darker the more their neighbours lie in front of them.
 
-    Of every two neighbours on opposite sides the mean counts: a slanted plane is as bright as a level one.
+    Neighbours on opposite sides are averaged, so that a slanted plane is as bright as a level one.
     """
     height, width = shown.shape
     light = np.zeros((height, width), np.float32)
@@ -66,7 +66,7 @@ def _depth_at(depth: Array, shown: Array, row: int, column: int) -> float:
 
 @kernel()
 def mix_colours(colours: Array, shown: Array, light: Array, finer: int) -> Array:
-    """(H / finer, W / finer, 4) uint8: the mean colour of the pixels with a point, and their share."""
+    """Return the mean colour of the pixels with a point, and their share, (H / finer, W / finer, 4) uint8."""
     height, width = shown.shape[0] // finer, shown.shape[1] // finer
     picture = np.zeros((height, width, 4), np.uint8)
     for row in range(height):

@@ -1,4 +1,4 @@
-"""Pictures of a labelled scene that need no browser, one for each way to colour it."""
+"""Pictures of a labelled scene as PNG files, one for each way to colour it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TITLES = {
 
 
 def write_stills(scene: LabelledCloud, page: Path) -> list[Path]:
-    """Write a PNG for each way in which the scene can be coloured, named after the page: ``room_class.png`` …"""
+    """Write a PNG for each way to colour the scene, named after the page: ``room_class.png`` …"""
     opened, splats, note = _open(scene)
     written = []
     for kind, colours in colours_of(opened).items():
@@ -39,7 +39,7 @@ def write_stills(scene: LabelledCloud, page: Path) -> list[Path]:
 
 
 def write_still(scene: LabelledCloud, path: Path, kind: str = "class") -> None:
-    """Write one of them."""
+    """Write the PNG for one way to colour the scene."""
     opened, splats, note = _open(scene)
     colours = colours_of(opened)
     if kind not in colours:
@@ -54,7 +54,7 @@ def _open(scene: LabelledCloud) -> tuple[LabelledCloud, Splats, str]:
 
 
 def open_room(scene: LabelledCloud) -> tuple[Array, str]:
-    """The numbers of the points that a still shows, without those that would hide the rest, and a note on these."""
+    """Return the indices of the points in a still, without those that would hide the rest, and a note about these."""
     numbers = np.flatnonzero(scene.placed)
     if not len(numbers):
         raise InputError(scene.name, expected="points with positions", found="none")
@@ -77,7 +77,7 @@ def open_room(scene: LabelledCloud) -> tuple[Array, str]:
 
 
 def colours_of(scene: LabelledCloud) -> dict[str, Array]:
-    """(N, 3) uint8 for each way in which the scene can be coloured."""
+    """Return the colours (N, 3) uint8 for each way to colour the scene."""
     found = {"class": class_colours(scene.places, scene.palette)}
     if scene.rgb is not None:
         found["rgb"] = scene.rgb
@@ -96,7 +96,7 @@ def _sheet(scene: LabelledCloud, kind: str, image: Array, note: str) -> Sheet:
 
 
 def _key(scene: LabelledCloud, kind: str) -> Image | None:
-    """What the colours of a still mean."""
+    """Draw the legend or the scale of a still."""
     if kind in RAMPS:
         return scale(kind, PIXELS[0])
     if kind == "error":

@@ -36,7 +36,7 @@ def test_the_list_names_objects_with_size_and_confidence_and_draws_their_boxes()
     assert objects.panel.visible
     assert [one.label for one in objects.buttons] == ["chair_01: 0.50 × 0.50 × 0.50 m, 90%"]
     assert client.scene.nodes["/boxes"].points.shape == (12, 2, 3)
-    assert "Objects: 1. Surfaces seen: wall" in objects.told.content
+    assert "Objects: 1. Surfaces seen: wall" in objects.status.content
     assert objects.open.label == CLOSE
 
 

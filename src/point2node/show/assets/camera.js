@@ -3,7 +3,7 @@
 class Camera {
   static FIELD = 0.7; // radians from the bottom to the top of a pane
 
-  // What it looks at fills a box of this extent, whose top may be cut off at a share of its height.
+  // The scene fills a box of this extent; the top may be cut off at a share of its height.
   constructor(extent, cut) {
     this.radius = Math.max(Math.hypot(...extent) / 2, 1e-6);
     this.box = [extent[0] / 2, extent[1] / 2, (extent[2] / 2) * Math.min(1, cut)];
@@ -15,7 +15,7 @@ class Camera {
   }
 
   reset() {
-    this.look(this.deep ? -1.05 : -0.5, 0.95); // from above a corner, the longer side across
+    this.look(this.deep ? -1.05 : -0.5, 0.95); // from above a corner, with the longer side across
   }
 
   fromAbove() {
@@ -42,14 +42,14 @@ class Camera {
     this.zoomed = Math.min(20, Math.max(0.02, this.zoomed * factor));
   }
 
-  // By shares of the pane's height.
+  // Move the target by shares of the pane's height.
   pan(right, down) {
     const { across, up } = this.axes();
     const seen = 2 * this.distance() * Math.tan(Camera.FIELD / 2);
     for (let axis = 0; axis < 3; axis++) this.target[axis] += seen * (down * up[axis] - right * across[axis]);
   }
 
-  // From as far as the whole box needs in the direction that was first looked in, times what was zoomed since.
+  // The distance at which the whole box fits in the initial direction, times the zoom factor.
   distance(aspect = this.aspect) {
     const { across, up, back } = this.first;
     const half = Math.tan(Camera.FIELD / 2);

@@ -1,4 +1,4 @@
-// The points: unpacked from the page's text into the bytes that the graphics card takes, and found again by a click.
+// The points: unpacked from the page's text into the bytes for the graphics card, and picked by clicks.
 
 const NO_LABEL = 255;
 
@@ -40,13 +40,13 @@ class Cloud {
     for (const name of ["confidence", "entropy"]) this.has[name] = !!column(name);
   }
 
-  // One coordinate, counted from the middle of the scene, as the camera has it.
+  // One coordinate relative to the middle of the scene, as the camera uses it.
   position(n, axis) {
     const byte = 8 * n + 2 * axis;
     return this.scene.step[axis] * (this.places[byte] + 256 * this.places[byte + 1] - 32767.5);
   }
 
-  // Coordinates as the file has them, but for the rounding.
+  // Coordinates as in the file, except for rounding.
   coordinates(n) {
     return [0, 1, 2].map((axis) => this.position(n, axis) + this.scene.lower[axis] + this.extent[axis] / 2);
   }
@@ -60,7 +60,7 @@ class Cloud {
   walls(n) { return this.looks[8 * n + 5]; }
   share(n, name) { return this.looks[8 * n + (name === "confidence" ? 3 : 4)] / 255; }
 
-  // Where a point is seen, in pixels of a pane from its top left, and how deep; nothing behind the viewer.
+  // The position of a point in pixels of a pane from its top left, and its depth; null behind the viewer.
   project(n, m, width, height) {
     const x = this.position(n, 0), y = this.position(n, 1), z = this.position(n, 2);
     const depth = m[3] * x + m[7] * y + m[11] * z + m[15];

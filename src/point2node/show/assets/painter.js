@@ -5,13 +5,13 @@ layout(location = 0) in vec3 place;   // 0 to 65535
 layout(location = 1) in uvec2 marks;  // label, truth
 layout(location = 2) in vec4 look;    // red, green, blue, confidence
 layout(location = 3) in float doubt;  // entropy
-layout(location = 4) in uint walls;   // bit d: in the way of a viewer in direction d
+layout(location = 4) in uint walls;   // bit d: hides the room from a viewer in direction d
 layout(location = 5) in uint object;  // its number; 0: none
 uniform mat4 matrix;
 uniform vec3 extent;
 uniform float size, cut;
 uniform int mode, truthPane;
-uniform uint opened;                  // the bit of walls that are left out
+uniform uint opened;                  // the bit of the walls that are hidden
 uniform uint alone;                   // the only object that is drawn; 0: everything
 uniform sampler2D palette;            // a class each; alpha 0: hidden
 uniform sampler2D ramp;
@@ -157,7 +157,7 @@ class Painter {
     gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.DEPTH_ATTACHMENT, gl.TEXTURE_2D, this.depths, 0);
   }
 
-  // Panes: { x, y, width, height } in CSS pixels from the top left, with mode and truth; the camera is one for all.
+  // Panes: { x, y, width, height } in CSS pixels from the top left, with mode and truth; all share one camera.
   draw(camera, panes, state) {
     const gl = this.gl;
     if (gl.isContextLost()) return;

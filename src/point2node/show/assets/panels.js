@@ -1,4 +1,4 @@
-// What stands around the canvas: choices, legend, objects, the picked point. Names only ever become text nodes.
+// The panels around the canvas: choices, legend, objects, the picked point. Names only ever become text nodes.
 
 const byId = (id) => document.getElementById(id);
 
@@ -15,7 +15,7 @@ function swatch(colour) {
   return made;
 }
 
-// A button for each of some names, of which one is chosen; `choose` gets it. Returns what chooses one by its name.
+// A button for each name, one of which is chosen; `choose` is called with it. Returns a function that chooses a name.
 function makeChoice(id, names, choose, labels = {}) {
   const buttons = names.map((name) => make("button", labels[name] || name, { type: "button", role: "radio", "data-name": name }));
   const select = (place, focus) => {
@@ -39,7 +39,7 @@ function makeChoice(id, names, choose, labels = {}) {
   return (name) => select(names.indexOf(name), false);
 }
 
-// A row for each class that occurs; `shown` is the set of visible marks, which `changed` tells about.
+// A row for each class that occurs; `shown` is the set of visible marks, and `changed` is called when it changes.
 function makeLegend(entries, shown, changed) {
   const buttons = new Map();
   const update = () => {
@@ -77,7 +77,7 @@ function makeLegend(entries, shown, changed) {
 
 const inMetres = (size) => size.map((side) => side.toFixed(2)).join(" × ") + " m";
 
-// A row for each object; `choose` gets its number, from 1, or 0 for all. Returns what marks the chosen one.
+// A row for each object; `choose` is called with its number, from 1, or 0 for all. Returns a function that marks one.
 function makeObjects(scene, choose) {
   const all = make("button", "show the whole room", { type: "button", class: "all" });
   all.addEventListener("click", () => choose(0));
@@ -113,7 +113,7 @@ function showPicked(lines) {
   }));
 }
 
-// Numbers between colours at even distances, as bytes with alpha.
+// Interpolated colours of a ramp, as bytes with alpha.
 function rampBytes(stops, length) {
   const bytes = new Uint8Array(4 * length);
   for (let n = 0; n < length; n++) {
@@ -135,7 +135,7 @@ function showRamp(bytes, mode) {
   strip.putImageData(new ImageData(new Uint8ClampedArray(bytes), bytes.length / 4, 1), 0, 0);
 }
 
-// Cells of the confusion matrix tell their numbers in words where they are hovered, focused or tapped.
+// Cells of the confusion matrix show their numbers as text when they are hovered over, focused or tapped.
 function listenToMatrix() {
   const table = document.querySelector(".matrix");
   if (!table) return;

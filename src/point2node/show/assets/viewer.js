@@ -1,4 +1,4 @@
-// The viewer: one camera for all panes, the state of the controls, and a drawing whenever one of them changes.
+// The viewer: one camera for all panes, the state of the controls, and a redraw whenever one of them changes.
 
 const MODES = { class: 0, rgb: 1, confidence: 2, entropy: 3, error: 4 };
 
@@ -83,7 +83,7 @@ class Viewer {
     this.isolate(0);
   }
 
-  // Draw one object alone, from near; 0: everything.
+  // Draw only one object, close up; 0: everything.
   isolate(number) {
     if (number) this.show("3-D view");
     if (number !== this.alone) this.camera.frame(number ? this.frameOf(this.scene.objects[number - 1]) : undefined);
@@ -95,7 +95,7 @@ class Viewer {
     this.redraw();
   }
 
-  // The middle of an object, from that of the scene, and half its extent.
+  // The middle of an object relative to that of the scene, and half its extent.
   frameOf(object) {
     const { lower } = this.scene, { extent } = this.cloud;
     const range = [0, 1, 2].map((axis) => {
@@ -133,7 +133,7 @@ class Viewer {
     this.redraw();
   }
 
-  // One pane, or two beside or below each other, whichever shows the scene larger.
+  // One pane, or two next to or below each other, whichever shows the scene larger.
   panes() {
     const [width, height] = [this.canvas.clientWidth, Math.max(1, this.canvas.clientHeight)];
     const whole = { x: 0, y: 0, width, height, mode: MODES[this.mode], truth: false };
@@ -160,7 +160,7 @@ class Viewer {
     this.waiting = true;
     requestAnimationFrame(() => {
       this.waiting = false;
-      if (!this.canvas.clientWidth) return; // behind the plan
+      if (!this.canvas.clientWidth) return; // hidden by the plan
       const panes = this.panes();
       this.camera.aspect = panes[0].width / panes[0].height;
       this.painter.draw(this.camera, panes, this);
@@ -194,7 +194,7 @@ class Viewer {
       shown.has(pane.truth ? cloud.truth(n) : cloud.label(n)) && !(cloud.walls(n) & opened) && cloud.height(n) <= cut;
     this.picked = cloud.pick(this.camera, x - pane.x, y - pane.y, pane.width, pane.height, reach, isShown);
     if (!byId("objects").hidden && (this.picked < 0 || (!this.alone && cloud.object(this.picked)))) {
-      const picked = this.picked; // beside everything: back to the whole room
+      const picked = this.picked; // nothing was hit: back to the whole room
       this.isolate(picked < 0 ? 0 : cloud.object(picked));
       return picked;
     }

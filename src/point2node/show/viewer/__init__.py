@@ -1,1 +1,1 @@
-"""The local web app: a scan in 3-D with its labels, and why a point has its own. Only this package knows viser."""
+"""The local web app: a scan in 3-D with its labels and their explanations. Only this package imports viser."""

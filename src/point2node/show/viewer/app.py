@@ -1,4 +1,4 @@
-"""The server of the local web app: one session for every visitor, on the loopback address unless told otherwise."""
+"""The server of the local web app: one session for each visitor, by default on the loopback address."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ BRAND = (66, 99, 235)
 
 
 def check_host(host: str) -> None:
-    """Refuse an address that is none of this machine's; viser would look for a free port there forever."""
+    """Raise InputError for an address of another machine, where viser would search for a free port forever."""
     try:
         socket.create_server((host, 0), family=socket.AF_INET6 if ":" in host else socket.AF_INET).close()
     except OSError as error:
@@ -31,10 +31,10 @@ def check_host(host: str) -> None:
 
 
 class PrivateServer(viser.ViserServer):
-    """A viser server that never opens a public tunnel; viser's own does so for any page that asks."""
+    """A viser server that never opens a public tunnel, which viser's own does for any page that requests it."""
 
     def request_share_url(self, verbose: bool = True) -> str | None:
-        """Refused."""
+        """Return None: sharing is disabled."""
         return None
 
 
@@ -44,10 +44,10 @@ class Viewer:
     Args:
         labeller: the weights.
         scans: files to choose from, by the names shown.
-        options: how they are read at first.
+        options: the initial settings for reading them.
         host: the address to listen on.
         port: the port; the next free one if it is taken.
-        most_megabytes: of an upload.
+        most_megabytes: the largest size of an upload.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Viewer:
         with (
             redirect_stdout(StringIO()),
             self._door.guarding(),
-        ):  # our line says it, not viser's box
+        ):  # hides viser's banner: the command prints the link
             self.server = PrivateServer(host=host, port=port, label="Point2Node", verbose=False)
         self.server.gui.configure_theme(show_logo=False, show_share_button=False, brand_color=BRAND)
         self.server.gui.main_panel.dock_right()
@@ -78,12 +78,12 @@ class Viewer:
 
     @property
     def port(self) -> int:
-        """The port that is really used."""
+        """The port that is actually used."""
         return self.server.get_port()
 
     @property
     def url(self) -> str:
-        """What to open in a browser on this machine: the token in it opens the door."""
+        """The link to open in a browser on this machine, with the access token."""
         shown = LOOPBACK[0] if self._host in EVERYWHERE else self._host
         return f"http://{f'[{shown}]' if ':' in shown else shown}:{self.port}/?token={self._door.token}"
 
@@ -98,7 +98,7 @@ class Viewer:
             lambda: client.client_id in server.get_clients(),
         )
         self._sessions[client.client_id] = session
-        if client.client_id not in server.get_clients():  # gone while the page was made: nobody will say so again
+        if client.client_id not in server.get_clients():  # left while the page was made: there is no further event
             self._close_session(client)
             return
         session.connect()
@@ -109,7 +109,7 @@ class Viewer:
             session.close()
 
     def stop(self) -> None:
-        """Close the door; what is being labelled ends at its next report."""
+        """Stop the server; running work stops at its next report."""
         self._workbench.is_closed = True
         self.server.stop()
         for session in list(self._sessions.values()):

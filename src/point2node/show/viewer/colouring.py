@@ -1,4 +1,4 @@
-"""What colour each point is drawn in."""
+"""The colours in which points are drawn."""
 
 from __future__ import annotations
 
@@ -16,49 +16,49 @@ Colours = NDArray[np.uint8]
 Values = NDArray[np.floating]
 
 PAPER = 246
-"""The grey that faded points fade to; nearly the background."""
+"""The grey that points fade to; nearly the background."""
 LEAST_SPAN = 10.0
-"""A painted row spans at least this factor from dark to bright, so that an even row looks even."""
+"""The colours of a row span at least this factor from dark to bright, so that an even row looks even."""
 MOST_SPAN = 1000.0
 
 
 def fade(colours: Colours, share: float) -> Colours:
-    """Colours with ``share`` of themselves left."""
+    """Fade colours, keeping ``share`` of them."""
     return np.round(PAPER + share * (colours.astype(np.float64) - PAPER)).astype(np.uint8)
 
 
 def row_shares(row: Values) -> tuple[NDArray[np.float64], float, float]:
-    """A row of weights on a logarithmic scale from 0 to 1, and the weights at its two ends."""
+    """Scale a row of weights logarithmically to 0 to 1; also returns the weights at both ends."""
     high = float(row.max())
     low = min(max(float(np.quantile(row, 0.02)), high / MOST_SPAN), high / LEAST_SPAN)
     return np.log(np.maximum(row.astype(np.float64), low) / low) / np.log(high / low), low, high
 
 
 def by_class(scan: Scan, labelled: LabelledCloud) -> Colours:
-    """The label."""
+    """Colour by label."""
     return class_colours(labelled.places[scan.shown], np.array([one.colour for one in labelled.classes], np.uint8))
 
 
 def by_rgb(scan: Scan, labelled: LabelledCloud | None) -> Colours:
-    """The scan's own colours; its heights where it has none."""
+    """Colour by the scan's own colours, or by height if it has none."""
     rgb = scan.cloud.rgb
     return by_height(scan, labelled) if rgb is None else np.asarray(rgb)[scan.shown]
 
 
 def by_height(scan: Scan, labelled: LabelledCloud | None) -> Colours:
-    """The height above the floor."""
+    """Colour by height above the floor."""
     heights = scan.xyz[:, 2]
     low, high = np.quantile(heights, (0.01, 0.99))
     return ramp("height", (heights - low) / max(float(high - low), 1e-6))
 
 
 def by_confidence(scan: Scan, labelled: LabelledCloud) -> Colours:
-    """The probability of the label: red where the network guesses."""
+    """Colour by the probability of the label: red where the network guesses."""
     return ramp("confidence", labelled.confidence[scan.shown])
 
 
 def by_entropy(scan: Scan, labelled: LabelledCloud) -> Colours:
-    """How undecided the network is: red where several classes are likely."""
+    """Colour by entropy: red where several classes are likely."""
     return ramp("entropy", labelled.entropy[scan.shown])
 
 
@@ -81,13 +81,13 @@ MEANINGS = MappingProxyType(
 
 
 def ways(scan: Scan, labelled: LabelledCloud | None) -> tuple[str, ...]:
-    """The ways to colour a scan, the best first."""
+    """Return the ways to colour a scan, the best first."""
     own = tuple(name for name in BEFORE_LABELS if scan.cloud.rgb is not None or name != "colour of the scan")
     return own if labelled is None else ("class", *own, "confidence", "entropy")
 
 
 def paint(scan: Scan, labelled: LabelledCloud | None, way: str) -> Colours:
-    """The drawn points' colours (S, 3)."""
+    """Return the colours of the drawn points, (S, 3)."""
     if labelled is not None and way in WITH_LABELS:
         return WITH_LABELS[way](scan, labelled)
     return BEFORE_LABELS.get(way, by_rgb)(scan, labelled)

@@ -1,4 +1,4 @@
-"""The controls of one visitor's page. They hold values and tell the session; they decide nothing."""
+"""The controls of one visitor's page. They hold values and notify the session, and contain no logic."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ EXPLANATION = "explanation"
 
 
 def put_value(handle: Any, value: object) -> None:
-    """Set what a control shows. mypy takes viser's values for read-only: their setters stand apart from them."""
+    """Set the value of a control. mypy considers viser's values read-only, because their setters are separate."""
     handle.value = value
 
 
@@ -41,12 +41,12 @@ class ClassButton:
 
 @dataclass
 class Controls:
-    """Handles of what a visitor can set.
+    """The handles of the controls.
 
     Args:
         client: the visitor.
         scans: names to choose from.
-        options: how scans are read at first.
+        options: the initial settings for reading scans.
     """
 
     client: viser.ClientHandle
@@ -63,13 +63,13 @@ class Controls:
         )
         self.scan = gui.add_dropdown("Scan", self.scans or ("none yet",), visible=len(self.scans) > 1)
         self.upload = gui.add_upload_button("Open a scan…", icon=viser.Icon.UPLOAD, mime_type=",".join(READABLE))
-        self.status = gui.add_html("")  # no Markdown: viser runs what stands in braces there
+        self.status = gui.add_html("")  # not Markdown: viser evaluates expressions in braces there
         self.progress = gui.add_progress_bar(0, visible=False, animated=True)
         with gui.add_folder("View"):
             self.way = gui.add_dropdown("Colour by", ("height",))
             self.meaning = gui.add_markdown("")
             self.cut = gui.add_slider(
-                "Cut above (m)", 0.0, 3.0, CUT_STEP, 3.0, hint="Hides what is higher: the ceiling."
+                "Cut above (m)", 0.0, 3.0, CUT_STEP, 3.0, hint="Hides everything higher, such as the ceiling."
             )
             self.size = gui.add_slider("Point size (m)", SMALLEST, LARGEST, 0.002, USUAL)
         self.legend = gui.add_folder("Classes (click to hide)", visible=False)
@@ -93,8 +93,9 @@ class Controls:
         self.why.set_width(WHY_WIDTH)
 
     def take_upload(self) -> tuple[str, bytes]:
-        """Name and content of what was sent, once. The button would keep it in memory for as long as it is there; a
-        button that is removed leaves the notice that a file is being sent on the page forever.
+        """Return the name and content of the upload, and clear them: the button would keep them in memory.
+
+        Removing the button instead would leave the notice of the upload on the page forever.
         """
         sent = self.upload.value
         name, content = sent.name, sent.content
@@ -102,35 +103,35 @@ class Controls:
         return name, content
 
     def say(self, text: str) -> None:
-        """One line below the buttons."""
+        """Show one line below the buttons."""
         self.status.content = f"<div style='padding:2px 10px 6px;font-size:13px;line-height:1.4'>{escape(text)}</div>"
 
     def warn(self, title: str, text: str) -> None:
-        """What went wrong, both as a notification and where it stays."""
+        """Show an error both as a notification and in the status line."""
         self.say(f"⚠ {text}")
         self.client.add_notification(title, text, color="red", auto_close_seconds=20)
 
     def show_progress(self, share: float | None) -> None:
-        """From 0 to 1; None hides the bar."""
+        """Show progress from 0 to 1; None hides the bar."""
         self.progress.visible = share is not None
         if share is not None:
             put_value(self.progress, 100 * min(max(share, 0.0), 1.0))
 
     def offer_cut(self, low: float, high: float, chosen: float) -> float:
-        """The heights between which a scan can be cut, and the one that is chosen, which is given back as shown."""
+        """Set the range of the cut and its value; returns the value as rounded by the control."""
         self.cut.max = math.ceil((high + CUT_STEP) / CUT_STEP) * CUT_STEP
         self.cut.min = min(math.floor(low / CUT_STEP) * CUT_STEP, 0.0)
         put_value(self.cut, self.cut.max if chosen >= high else math.floor(chosen / CUT_STEP) * CUT_STEP)
         return float(self.cut.value)
 
     def offer_ways(self, names: tuple[str, ...], chosen: str) -> None:
-        """What the points can be coloured by."""
+        """Set the ways to colour points and the chosen one."""
         self.way.options = names
         put_value(self.way, chosen)
         self.meaning.content = f"*{MEANINGS.get(chosen, 'what the clicked point looks at')}*"
 
     def offer_classes(self, entries: tuple[SemanticClass, ...], counts: dict[str, int]) -> None:
-        """The legend: the classes that occur, the most frequent first."""
+        """Fill the legend with the classes that occur, the most frequent first."""
         hidden = self.hidden
         for old in self.classes:
             old.handle.remove()
@@ -142,7 +143,7 @@ class Controls:
                 button = ClassButton(entry, self.client.gui.add_button(label, icon=viser.Icon.EYE, color=entry.colour))
                 button.handle.on_click(partial(self._switch, button))
                 self.classes.append(button)
-                if entry.value in hidden:  # other labels of the same scan: what was hidden stays so
+                if entry.value in hidden:  # new labels of the same scan: hidden classes stay hidden
                     self._show_switched(button, shown=False)
         self.legend.visible = bool(self.classes)
 
@@ -161,9 +162,9 @@ class Controls:
         return frozenset(button.entry.value for button in self.classes if not button.shown)
 
     def first_options(self) -> Options:
-        """How a scan is read that was not open before: its unit is that of the command line, or its own."""
+        """Return the options for a newly opened scan, with the unit of the command line, or else its own."""
         return replace(self.read_options(), scale=self.options.scale)
 
     def read_options(self) -> Options:
-        """How the visitor wants the open scan to be read."""
+        """Return the options that the visitor has set for the open scan."""
         return Options(scale=float(self.scale.value), up=str(self.up.value), color=bool(self.color.value))

@@ -1,4 +1,4 @@
-"""The controls with which a visitor corrects labels. They hold values and decide nothing."""
+"""The controls for corrections of labels. They hold values and contain no logic."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ LASSO = "draws an outline"
 TOOLS = (EXPLAIN, ISOLATE, SEGMENT, BRUSH, POINT, LASSO)
 SMALLEST, LARGEST, USUAL = 0.05, 1.0, 0.2
 """Metres: the radius of the brush."""
-HELP = "Shift + drag corrects all that is seen in a rectangle."
+HELP = "Shift + drag corrects everything visible in a rectangle."
 ONLY_FILES = "Only scans that the program was started with can be corrected: point2node view SCAN."
 
 
 @dataclass
 class CorrectPanel:
-    """Handles of what a visitor can set.
+    """The handles of the controls.
 
     Args:
         client: the visitor.
@@ -41,7 +41,7 @@ class CorrectPanel:
             self.undo = gui.add_button("Undo", icon=viser.Icon.ARROW_BACK_UP, disabled=True)
             self.redo = gui.add_button("Redo", icon=viser.Icon.ARROW_FORWARD_UP, disabled=True)
             self.next = gui.add_button(
-                "Next", icon=viser.Icon.MAP_PIN, hint="Leads to where a click tells most.", disabled=True
+                "Next", icon=viser.Icon.MAP_PIN, hint="Shows where a correction helps most.", disabled=True
             )
             self.learn = gui.add_button(
                 "Learn", icon=viser.Icon.SCHOOL, hint="Learns from all corrections, then labels again.", disabled=True
@@ -51,7 +51,7 @@ class CorrectPanel:
 
     @property
     def corrects(self) -> bool:
-        """Whether a click corrects, rather than asks something."""
+        """Whether a click corrects labels."""
         return str(self.tool.value) not in (EXPLAIN, ISOLATE)
 
     @property
@@ -61,21 +61,21 @@ class CorrectPanel:
 
     @property
     def isolates(self) -> bool:
-        """Whether a click shows an object alone."""
+        """Whether a click shows only its object."""
         return str(self.tool.value) == ISOLATE
 
     def say(self, text: str) -> None:
-        """One line below the buttons."""
+        """Show one line below the buttons."""
         self.status.content = f"<div style='padding:2px 10px 6px;font-size:13px;line-height:1.4'>{escape(text)}</div>"
 
     def show_progress(self, share: float | None) -> None:
-        """From 0 to 1; None hides the bar."""
+        """Show progress from 0 to 1; None hides the bar."""
         self.progress.visible = share is not None
         if share is not None:
             put_value(self.progress, 100 * min(max(share, 0.0), 1.0))
 
     def offer(self, corrections: Corrections | None, *, busy: bool = False) -> None:
-        """What can be done with the corrections as they are; None where nothing can be corrected."""
+        """Enable the controls that apply to the corrections; None if nothing can be corrected."""
         self.undo.disabled = corrections is None or not corrections.done
         self.redo.disabled = corrections is None or not corrections.undone
         self.learn.disabled = corrections is None or not corrections.done or busy
@@ -86,7 +86,7 @@ class CorrectPanel:
             put_value(self.name, chosen if chosen in corrections.class_names else corrections.class_names[0])
 
     def take_new_class(self) -> str:
-        """The name that was typed, once."""
+        """Return the name that was typed, and clear it."""
         typed = str(self.new.value)[: LONGEST_NAME + 1]
         put_value(self.new, "")
         return typed

@@ -1,4 +1,4 @@
-"""One visitor corrects labels: what their clicks select, what everybody sees of it, and learning from it."""
+"""A visitor's corrections of labels: selecting points, showing corrections to all visitors, and learning from them."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from point2node.teaching.spots import best_spot
 Indices = NDArray[np.int64]
 
 NOTHING_LEARNT = (
-    "Nothing learnt yet: from these corrections the network gets other labels wrong. They are kept; correct some more, "
-    "and confirm right labels of other classes."
+    "Nothing learnt yet: with these corrections the network gets other labels wrong. They are kept; correct some more, "
+    "and confirm correct labels of other classes."
 )
 BEHIND = 0.3
-"""Metres: what lies farther behind the foremost points of a rectangle or an outline is not meant."""
+"""Metres: points farther behind the foremost ones of a rectangle or an outline are not selected."""
 CLOSES = 0.025
-"""Of the picture's height: a click this near to the first corner closes the outline."""
+"""A click within this share of the picture's height from the first corner closes the outline."""
 AHEAD = 0.3
-"""Metres before the camera: there the outline is drawn, in front of the scan."""
+"""The distance in metres from the camera at which the outline is drawn, in front of the scan."""
 
 
 class Correcting:
@@ -56,9 +56,9 @@ class Correcting:
     Args:
         client: the visitor.
         workbench: the network and the corrections that all visitors share.
-        panel: what they can set.
-        picture: what they look at.
-        alone: runs something while nothing else changes the picture.
+        panel: the controls for corrections.
+        picture: the picture of the scan.
+        alone: runs a function while nothing else changes the picture.
     """
 
     def __init__(
@@ -81,7 +81,7 @@ class Correcting:
         panel.say(ONLY_FILES)
 
     def connect(self) -> None:
-        """Let the panel tell this."""
+        """Connect the panel's events."""
         panel = self._panel
         panel.tool.on_update(lambda _: self._alone(self._drop_outline))
         panel.undo.on_click(lambda _: self._change(Corrections.undo))
@@ -92,7 +92,7 @@ class Correcting:
         self._client.scene.on_rect_select(modifier="shift")(self._select_rectangle)
 
     def open(self, scan: Scan, labelled: LabelledCloud) -> LabelledCloud:
-        """Another scan, or other labels of it; what is to be shown: the labels with all corrections over them."""
+        """Open another scan, or new labels of the same one; returns the labels to show, with all corrections."""
         same = self._scan is not None and scan.cloud is self._scan.cloud and scan.options == self._scan.options
         self.close()
         self._drop_outline()
@@ -114,13 +114,13 @@ class Correcting:
         return self._painted(self._notebook)
 
     def close(self) -> None:
-        """Stop to be told of other visitors' corrections."""
+        """Stop listening to other visitors' corrections."""
         if self._notebook is not None:
             self._notebook.leave(self._show)
         self._notebook = None
 
     def take_click(self, point: int) -> bool:
-        """Correct what a click on a point selects; False where clicks do not correct."""
+        """Correct the points that a click selects; False if clicks do not correct."""
         if not self._panel.corrects:
             return False
         if self._notebook is None:
@@ -131,7 +131,7 @@ class Correcting:
         return True
 
     def take_corner(self, place: tuple[float, float]) -> None:
-        """One more corner of an outline on the screen; the first one again closes it and corrects what is inside."""
+        """Add a corner to the outline on the screen; the first one again closes it and corrects the points inside."""
         if self._notebook is None:
             self._panel.say(ONLY_FILES)
             return
@@ -140,7 +140,7 @@ class Correcting:
     def _draw_corner(self, place: tuple[float, float]) -> None:
         seen = self._camera()
         if self._outline_seen is None or not seen.sees_as(self._outline_seen):
-            self._outline = []  # corners of another view are elsewhere on this one
+            self._outline = []  # corners of another view are at other places in this one
         corners = np.array([*self._outline, place])
         nearness = np.linalg.norm((corners[0] - corners[-1]) * np.array([seen.aspect, 1.0]))
         if len(corners) > 3 and nearness < CLOSES:
@@ -164,7 +164,7 @@ class Correcting:
             self._correct_inside(self._camera(), rectangle(event.screen_min, event.screen_max))
 
     def _correct_inside(self, seen: Camera, polygon: NDArray[np.float64]) -> None:
-        """Correct what is seen inside a polygon on the screen."""
+        """Correct the visible points inside a polygon on the screen."""
         assert self._scan is not None
         placement = self._scan.placement
         numbers = placement.numbers[select_lasso(placement.xyz, seen, polygon, BEHIND)]
@@ -183,7 +183,7 @@ class Correcting:
             put_value(self._panel.name, name)
 
     def _change(self, change: Callable[[Corrections], Corrections]) -> None:
-        """Change the list; everybody who looks at the scan is told, this visitor too."""
+        """Change the list; all visitors of the scan are notified, including this one."""
         notebook = self._notebook
         if notebook is None:
             return
@@ -193,7 +193,7 @@ class Correcting:
             self._panel.say(f"⚠ {error}")
 
     def _show(self) -> None:
-        """The list has changed."""
+        """Show the changed list."""
 
         def show() -> None:
             if self._notebook is not None:
@@ -202,7 +202,7 @@ class Correcting:
         self._alone(show)
 
     def _painted(self, notebook: Notebook) -> LabelledCloud:
-        """The labels with the corrections over them; the picture marks what was corrected."""
+        """Return the labels with the corrections applied, and mark the corrected points in the picture."""
         assert self._plain is not None
         corrections = notebook.corrections
         self._picture.marked = corrections.class_indices() >= 0
@@ -216,7 +216,7 @@ class Correcting:
         return apply_corrections(self._plain, corrections)
 
     def _all_segments(self) -> Indices:
-        """The segment of each placed point; computed once for each scan."""
+        """Return the segment of each placed point; computed once per scan."""
         assert self._scan is not None
         if self._segments is None:
             self._panel.say("Finding surfaces …")
@@ -224,7 +224,7 @@ class Correcting:
         return self._segments
 
     def _placed(self, point: int) -> int:
-        """The place among the placed points of a point of the cloud."""
+        """Return the index among the placed points of a point of the cloud."""
         assert self._scan is not None
         return int(np.searchsorted(self._scan.placement.numbers, point))
 
@@ -241,7 +241,7 @@ class Correcting:
         return select_point(point)
 
     def go_to_next(self) -> None:
-        """Lead to the spot where a click tells most; pressed again without a click, to another one."""
+        """Show the spot where a correction helps most; another one if it is called again without a click."""
         scan, labelled, notebook = self._scan, self._plain, self._notebook
         if scan is None or labelled is None or notebook is None:
             return
@@ -258,7 +258,7 @@ class Correcting:
         self._alone(lambda: self._picture.point_out(point, label))
 
     def learn(self) -> None:
-        """Learn from all corrections in the background; then everybody's scans are labelled again."""
+        """Learn from all corrections in the background, then label the scans of all visitors again."""
         scan, notebook = self._scan, self._notebook
         if scan is None or notebook is None or self._workbench.is_learning:
             return
@@ -285,7 +285,7 @@ class Correcting:
             return
         except InputError as error:
             panel.say(f"⚠ {error}")
-        except Exception:  # our bug: its traceback is for the terminal, but the visitor should not wait for nothing
+        except Exception:  # our bug: the traceback goes to the terminal, but the visitor must not wait forever
             panel.say("⚠ Something went wrong in Point2Node: see the terminal.")
             raise
         finally:
@@ -296,4 +296,4 @@ class Correcting:
 SELECT: MappingProxyType[str, Callable[[Correcting, int], Indices]] = MappingProxyType(
     {SEGMENT: Correcting._segment, BRUSH: Correcting._brush, POINT: Correcting._point}
 )
-"""What each tool selects of a scan, from the point that was clicked."""
+"""For each tool, the points that a click on a point selects."""

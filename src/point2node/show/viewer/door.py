@@ -1,7 +1,7 @@
-"""Who may come in: only those with the printed link, from a page of this very server.
+"""Access control: requests need the token of the printed link and must come from a page of this server.
 
-Any page that a browser shows can open a WebSocket to this machine, and a name that an attacker owns can be made to
-lead here. So the token of the link is required, and ``Host`` and ``Origin`` have to be ours.
+Any page in a browser can open a WebSocket to this machine, and an attacker can make a domain resolve to it. So the
+token of the link is required, and ``Host`` and ``Origin`` must be ours.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Door:
     """Checks every request before viser sees it.
 
     Args:
-        host: the address that is listened on.
+        host: the address that the server listens on.
     """
 
     def __init__(self, host: str) -> None:
@@ -50,7 +50,7 @@ class Door:
 
     @contextmanager
     def guarding(self) -> Iterator[None]:
-        """A server that viser starts inside asks this door. viser has no place for that, so its call is wrapped."""
+        """Guard the server that viser starts inside the context. viser has no hook for that, so its call is wrapped."""
         serve = websockets.asyncio.server.serve
 
         def guarded(handler: Any, *arguments: Any, process_request: Answer, **options: Any) -> Any:
@@ -65,7 +65,7 @@ class Door:
             finally:
                 websockets.asyncio.server.serve = serve  # type: ignore[misc]
         if not self._is_guarding:
-            raise RuntimeError("this version of viser starts its server in another way: it would be open to everybody")
+            raise RuntimeError("this version of viser starts its server differently: it would be open to everybody")
 
     def _checked(self, answer: Answer) -> Answer:
         def check(connection: ServerConnection, request: Request) -> Response | None:
@@ -83,27 +83,27 @@ class Door:
         return check
 
     def refusal(self, request: Request) -> str:
-        """Why a request is turned away; empty if it may come in."""
+        """Return the reason to reject a request; empty if it is allowed."""
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):
-            return "This server is known under another name."
+            return "This server has another name."
         if any(origin not in (f"http://{hosts[0]}", f"https://{hosts[0]}") for origin in origins):
             return "Pages of other servers have no access."
         if not self._knows_token(request):
-            return "Open the link that 'point2node view' has printed: it holds the token."
+            return "Open the link that 'point2node view' printed: it contains the token."
         if "Upgrade" in request.headers and _protocols(request.headers) != [f"viser-v{viser.__version__}"]:
-            return "This page is of another version: load it again."  # viser would print what it is told
+            return "This page is from another version: reload it."  # viser would print the version it receives
         return ""
 
     def _is_ours(self, host: str) -> bool:
-        """Whether this is a name of the address listened on; the port may be another one, of a tunnel."""
+        """Return whether this is a name of the address listened on; the port may differ, for tunnels."""
         try:
             name = (urlsplit(f"//{host}").hostname or "").lower()
         except ValueError:
             return False
         if self._host in LOOPBACK:
             return name in LOOPBACK
-        if self._host in EVERYWHERE:  # an attacker's page has a name, so a bare address is none
+        if self._host in EVERYWHERE:  # an attacker's page has a domain name, so bare addresses are safe
             return name in {"localhost", socket.gethostname().lower(), socket.getfqdn().lower()} or _is_address(name)
         return name == self._host.lower()
 
@@ -131,16 +131,16 @@ def _protocols(headers: Headers) -> list[str]:
 
 
 class BoundedLines(logging.Filter):
-    """One short line for each event, and not too many of them: strangers must not fill a disk with our log."""
+    """Limits the log to short lines and to a number of lines per minute, so that strangers cannot fill the disk."""
 
     def __init__(self) -> None:
         super().__init__()
         self._minute, self._lines = 0, 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Shorten the record; False if it says nothing, or there were enough in this minute."""
+        """Shorten the record; False if it is useless, or if there were enough in this minute."""
         if record.getMessage().startswith("opening handshake failed"):
-            return False  # somebody who speaks no HTTP
+            return False  # the client does not speak HTTP
         minute = int(time.monotonic() // 60)
         self._minute, self._lines = minute, 1 if minute != self._minute else self._lines + 1
         cause = f" ({record.exc_info[1]!r})" if record.exc_info else ""
@@ -151,7 +151,7 @@ class BoundedLines(logging.Filter):
 
 
 def _quiet_logger() -> logging.Logger:
-    """A logger for one server."""
+    """Return a logger for one server."""
     logger = logging.Logger("point2node.view", logging.WARNING)
     logger.parent = logging.getLogger()
     logger.addFilter(BoundedLines())

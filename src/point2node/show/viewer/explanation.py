@@ -1,4 +1,4 @@
-"""An explanation: its shapes in space as plain arrays, and words and charts as the HTML of a side panel.
+"""An explanation as shapes in space (plain arrays), and as text and charts for a side panel (HTML).
 
 Names from weights files are escaped.
 """
@@ -21,7 +21,7 @@ from point2node.show.viewer.scan import Floats, Scan
 MOST_CLASSES = 5
 STRONGEST = 3
 COLLAPSED, EVEN = 0.2, 0.98
-"""Shares of the highest entropy below and above which a correlation says little."""
+"""Shares of the maximum entropy below and above which a correlation carries little information."""
 BAR, DIM = "#4263eb", "#adb5bd"
 BRANCHES = {"nodes": DIM, "local": "#f76707", "non_local": "#7048e8"}
 WIDTH, HEIGHT = 300, 54
@@ -35,7 +35,7 @@ def explanation_html(
     confidence: float,
     side: float,
 ) -> str:
-    """Everything that the panel says of one point, which is labelled ``label``."""
+    """Return the contents of the panel for a point that is labelled ``label``."""
     row = explanation.non_local
     sections = (
         f"<p style='margin:0 0 6px'>Point {explanation.point:,} is labelled <b>{escape(label)}</b>, with a mean "
@@ -106,7 +106,7 @@ def _scale(name: str, low: str, high: str) -> str:
 
 
 def _channels(weights: Floats) -> str:
-    """Every channel's weight as a bar; the strongest stand out and are named."""
+    """Draw every channel's weight as a bar; the strongest are highlighted and named."""
     strongest = np.argsort(-weights, kind="stable")[:STRONGEST]
     bars = [
         (number, 1 - weight / weights.max(), 1.0, BAR if number in strongest else DIM)
@@ -120,7 +120,7 @@ def _channels(weights: Floats) -> str:
 
 
 def _gate(branches: tuple[str, ...], shares: Floats) -> str:
-    """Each channel as a stacked bar of the branches' shares; the mean of each branch in words."""
+    """Draw each channel as a stacked bar of the branches' shares, with the mean of each branch as text."""
     tops = np.concatenate([np.zeros((1, shares.shape[1])), np.cumsum(shares, axis=0)])
     bars = [
         (channel, tops[branch, channel], tops[branch + 1, channel], BRANCHES.get(name, BAR))
@@ -139,7 +139,7 @@ def _words(branch: str) -> str:
 
 
 def _bars(bars: Iterable[tuple[int, float, float, str]], count: int) -> str:
-    """Bars of (place, top, bottom, colour), heights from 0 at the top to 1 at the bottom, as an SVG."""
+    """Draw bars of (place, top, bottom, colour) as SVG, with heights from 0 at the top to 1 at the bottom."""
     step = WIDTH / count
     drawn = "".join(
         f"<rect x='{place * step:.2f}' y='{HEIGHT * top:.2f}' width='{max(step - 0.6, 0.6):.2f}' "
@@ -150,13 +150,13 @@ def _bars(bars: Iterable[tuple[int, float, float, str]], count: int) -> str:
 
 
 def _strongest_share(row: Floats) -> float:
-    """The smallest share of the points that together hold half of the weight."""
+    """Return the smallest share of the points that holds half of the weight."""
     held = np.cumsum(np.sort(row)[::-1])
     return float(np.searchsorted(held, 0.5 * held[-1]) + 1) / len(row)
 
 
 def _entropy(share: float) -> str:
-    """An entropy in per cent of the highest, with a word where it says something."""
+    """Return an entropy in per cent of the maximum, with a remark if it is extreme."""
     word = " (collapsed onto a few)" if share < COLLAPSED else " (almost even)" if share > EVEN else ""
     return f"{share:.0%} of the highest{word}"
 
@@ -165,7 +165,7 @@ def _own_weight(explanation: PointExplanation) -> float:
     return float(explanation.edges[explanation.neighbours == explanation.point].sum())
 
 
-# the corners of a box, by which end of x, y and z they lie at, in the order of its twelve edges
+# the twelve edges of a box, as pairs of corners: 0 or 1 for the lower or upper end of x, y and z
 EDGES = (
     ((0, 0, 0), (1, 0, 0)),
     ((0, 1, 0), (1, 1, 0)),
@@ -184,14 +184,14 @@ EDGES = (
 
 @dataclass(frozen=True, eq=False)
 class ExplanationShapes:
-    """Arrays to draw, in the scan's drawn coordinates."""
+    """Arrays to draw, in the coordinates in which the scan is drawn."""
 
     point: Floats
-    """(3,)"""
+    """(3,) its position"""
     block: Floats
     """(M, 3) the points that the network saw."""
     row: Colours
-    """(M, 3) the point's row of the non-local matrix."""
+    """(M, 3) the colours of the point's row of the non-local matrix."""
     lowest: float
     """The weight that is drawn darkest."""
     highest: float
@@ -200,11 +200,11 @@ class ExplanationShapes:
     graph: Floats
     """(K - 1, 2, 3) lines from the point to its neighbours."""
     graph_colours: Colours
-    """(K - 1, 2, 3)"""
+    """(K - 1, 2, 3) their colours."""
 
 
 def shape_explanation(scan: Scan, explanation: PointExplanation, side: float) -> ExplanationShapes:
-    """Place an explanation in the scan; ``side`` is that of a block in metres."""
+    """Place an explanation in the scan; ``side`` is the side of a block in metres."""
     block = scan.at(explanation.block)
     point = block[0]
     shares, lowest, highest = row_shares(explanation.non_local)
@@ -228,5 +228,5 @@ def shape_explanation(scan: Scan, explanation: PointExplanation, side: float) ->
 
 
 def box_edges(low: NDArray[np.floating], high: NDArray[np.floating]) -> Floats:
-    """The twelve edges (12, 2, 3) of an upright box."""
+    """Return the twelve edges (12, 2, 3) of an upright box."""
     return np.where(np.array(EDGES) == 0, low, high).astype(np.float32)

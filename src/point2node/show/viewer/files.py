@@ -1,4 +1,4 @@
-"""Files that visitors send, checked and kept where their names have no say, and those that they save."""
+"""Files that visitors upload, checked and stored under names of our choice, and files that they save."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LOCK = "in_use"
 
 
 class UploadFolder:
-    """A temporary folder for what one visitor sends; a lock in it tells that it is in use."""
+    """A temporary folder for the uploads of one visitor; a lock in it marks it as in use."""
 
     def __init__(self) -> None:
         self._folder = TemporaryDirectory(prefix=PREFIX, ignore_cleanup_errors=True)
@@ -33,17 +33,17 @@ class UploadFolder:
         lock(self._lock)
 
     def remove(self) -> None:
-        """Remove it with all that is in it."""
+        """Remove the folder with its contents."""
         self._lock.close()
         self._folder.cleanup()
 
 
 def remove_abandoned_uploads() -> None:
-    """Remove the folders of servers that were killed: they are ours, and nobody holds their lock."""
+    """Remove the folders of servers that were killed: they are ours, and their lock is free."""
     for folder in Path(gettempdir()).glob(f"{PREFIX}*"):
-        with suppress(OSError):  # gone by now, or without a lock: then it is being made, or is none of these
+        with suppress(OSError):  # already removed, or without a lock: still being made, or not an upload folder
             status = folder.lstat()
-            owner = os.getuid() if hasattr(os, "getuid") else status.st_uid  # Windows has no locks, either
+            owner = os.getuid() if hasattr(os, "getuid") else status.st_uid  # Windows has no locks either
             if not stat.S_ISDIR(status.st_mode) or status.st_uid != owner:
                 continue
             with (folder / LOCK).open("rb+") as stream:
@@ -52,7 +52,7 @@ def remove_abandoned_uploads() -> None:
 
 
 def check_upload(name: str, size: int, most_megabytes: float) -> str:
-    """The suffix of an upload that may be read; refused by its size and its kind before a byte is decoded."""
+    """Return the suffix of an upload; raises InputError for its size or format, before anything is decoded."""
     shown = shown_name(name)
     if size > most_megabytes * MEGABYTE:
         raise InputError(
@@ -70,14 +70,14 @@ def check_upload(name: str, size: int, most_megabytes: float) -> str:
 
 
 def read_upload(name: str, content: bytes, folder: Path, most_megabytes: float) -> PointCloud:
-    """The cloud in an upload. Of its name only the suffix, one of ours, reaches the disk."""
+    """Read the cloud of an upload. Only the checked suffix of its name is used on the disk."""
     suffix = check_upload(name, len(content), most_megabytes)
     kept = folder / f"upload{suffix}"
     try:
         with replacing(kept) as stream:
             stream.write(content)
         return read(kept)
-    except InputError as error:  # the visitor knows the file by its own name, not by ours
+    except InputError as error:  # the visitor knows the file by its original name, not by ours
         raise InputError(
             error.where.replace(str(kept), shown_name(name)),
             expected=error.expected,
@@ -87,14 +87,14 @@ def read_upload(name: str, content: bytes, folder: Path, most_megabytes: float) 
 
 
 def shown_name(name: str) -> str:
-    """A file name fit to be shown, and to be saved under: its last part, short, without signs that mean anything."""
+    """Return a file name that is safe to show and to save under: its last part, short, without special characters."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     plain = "".join(letter if letter.isalnum() or letter in " ._-()" else "_" for letter in last)
     return plain[-LONGEST_NAME:].strip() or "upload"
 
 
 def labelled_files(scan: Scan, labelled: LabelledCloud) -> list[tuple[str, bytes]]:
-    """Names and contents; a PLY where the scan's format cannot hold labels."""
+    """Return the names and contents of the files to save; a PLY if the scan's format cannot hold labels."""
     stem = PurePath(scan.name).stem + "_labelled"
     with TemporaryDirectory(prefix="point2node-") as folder:
         written = labelled.save(Path(folder) / f"scan{scan.suffix}")

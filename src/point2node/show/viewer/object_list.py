@@ -1,4 +1,4 @@
-"""Objects and plan of the scan that a visitor looks at: a list to choose from, boxes around them, and a picture."""
+"""The objects and the plan of a visitor's scan: a list to choose from, boxes in the scene, and a picture."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from point2node.show.viewer.picture import Picture
 from point2node.show.viewer.scan import Scan
 
 MOST_POINTS = 400_000
-"""Objects are found in at most this many points, spread evenly."""
+"""Objects are searched in at most this many points, spread evenly."""
 MOST_LISTED = 200
 WIDTH = 420
 OPEN, CLOSE = "Objects and plan", "Close objects and plan"
@@ -30,12 +30,12 @@ NO_PLAN = "There is no plan: that needs walls, and a floor or a ceiling."
 
 
 class ObjectList:
-    """The panel with the objects and the plan; both are found when it is opened.
+    """The panel with the objects and the plan, which are found when it is opened.
 
     Args:
         client: the visitor.
-        picture: what they look at.
-        alone: runs something while nothing else changes the picture.
+        picture: the picture of the scan.
+        alone: runs a function while nothing else changes the picture.
     """
 
     def __init__(
@@ -50,7 +50,7 @@ class ObjectList:
         self.panel = gui.add_panel(visible=False)
         self._tab = self.panel.add_tab("Objects")
         with self._tab:
-            self.told = gui.add_html("")
+            self.status = gui.add_html("")
             self.everything = gui.add_button("Show everything", icon=viser.Icon.ARROW_BACK_UP, disabled=True)
         with self.panel.add_tab("Plan"):
             self.plan = gui.add_html("")
@@ -60,14 +60,14 @@ class ObjectList:
         self.buttons: list[viser.GuiButtonHandle] = []
 
     def connect(self) -> None:
-        """Let the panel tell this."""
+        """Connect the panel's events."""
         self.open.on_click(lambda _: self.switch())
         self.everything.on_click(lambda _: self._alone(partial(self._isolate, 0)))
         self.save.on_click(lambda _: self._send_plan())
         self._picture.on_labels = self._forget
 
     def switch(self) -> None:
-        """Open the panel, which finds the objects of the labels as they are now, or close it."""
+        """Open the panel and find the objects of the current labels, or close it."""
         if self.panel.visible:
             self._alone(self._forget)
             return
@@ -86,7 +86,7 @@ class ObjectList:
         self._alone(show)
 
     def take_click(self, point: int) -> None:
-        """Show the object of a point alone; of a point without one nothing, unless objects were not found yet."""
+        """Show only the object of a point, if it has one; finds the objects first if necessary."""
         if not self.panel.visible:
             self.switch()
         number = int(self._number_of_point[point]) if len(self._number_of_point) else 0
@@ -119,13 +119,13 @@ class ObjectList:
         self._alone(partial(self._isolate, number))
 
     def _isolate(self, number: int) -> None:
-        """Show one object alone, by its number from 1, or everything again."""
+        """Show only one object, by its number from 1, or everything for 0."""
         self.everything.disabled = not number
         shown = self._objects[number - 1 : number] if number else self._objects
         self._picture.isolate(np.flatnonzero(self._number_of_point == number) if number else None, shown)
 
     def _forget(self) -> None:
-        """Other labels, or none: what was found is of the past."""
+        """Close the panel and discard objects that do not match the labels any more."""
         for button in self.buttons:
             button.remove()
         self.buttons, self._objects, self._number_of_point = [], (), np.zeros(0, np.int64)
@@ -134,11 +134,11 @@ class ObjectList:
         self._show_plan("", "")
         self._picture.isolate(None, ())
 
-    def _show_plan(self, svg: str, told: str) -> None:
+    def _show_plan(self, svg: str, message: str) -> None:
         self._svg, self.save.disabled = svg, not svg
         picture = base64.b64encode(svg.encode()).decode("ascii")
         image = f'<img alt="The plan of the room" style="width:100%" src="data:image/svg+xml;base64,{picture}">'
-        self.plan.content = image if svg else _line(told)
+        self.plan.content = image if svg else _line(message)
 
     def _send_plan(self) -> None:
         if self._picture.scan is not None and self._svg:
@@ -146,11 +146,11 @@ class ObjectList:
             self._client.send_file_download(name, self._svg.encode(), save_immediately=True)
 
     def _say(self, text: str) -> None:
-        self.told.content = _line(text)
+        self.status.content = _line(text)
 
 
 def contents_of(scan: Scan, labelled: LabelledCloud) -> tuple[Contents | None, Numbers]:
-    """What is in a scan, where the viewer draws it, and the points of the cloud that it was found in."""
+    """Find the contents of a scan, placed as drawn, and return them with the indices of the points used."""
     places = thin(scan.placement.xyz, MOST_POINTS)
     numbers = scan.placement.numbers[places]
     drawn = replace(labelled[numbers], cloud=PointCloud(scan.placement.xyz[places]), name=scan.name, up="z", scale=1.0)

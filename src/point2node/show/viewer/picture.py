@@ -1,4 +1,4 @@
-"""What one visitor looks at: a scan, its labels and an explanation, drawn as the controls say."""
+"""The picture of one visitor: a scan, its labels and an explanation, drawn with the settings of the controls."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from point2node.show.viewer.explanation import ExplanationShapes
 from point2node.show.viewer.scan import Floats, Scan, describe, first_cut
 
 FADED = 0.22
-"""What is left of the colours of a scan behind an explanation; its points are smaller, too."""
+"""The share of colour that a scan keeps behind an explanation; its points are smaller as well."""
 FADED_SIZE = 0.8
 
 
 class Picture:
-    """Keeps what is shown and draws it. Not for several threads at a time.
+    """Holds the current scan, labels and explanation, and draws them. Not thread-safe.
 
     Args:
-        view: where it is drawn.
-        controls: how.
+        view: the scene to draw on.
+        controls: the settings.
     """
 
     def __init__(self, view: SceneView, controls: Controls) -> None:
@@ -39,14 +39,14 @@ class Picture:
         self._offered_cut = 0.0
         self._drawn: tuple[Any, ...] = ()
         self.marked: NDArray[np.bool_] | None = None
-        """(N,) which points of the cloud were corrected by hand; they are drawn larger."""
+        """(N,) whether each point of the cloud was corrected by hand; these points are drawn larger."""
         self._isolated: NDArray[np.int64] | None = None
         self.on_labels: Callable[[], None] = lambda: None
-        """Called when the scan or its labels are others."""
+        """Called when the scan or its labels have changed."""
 
     def show_scan(self, scan: Scan) -> None:
-        """A scan without labels."""
-        self.scan = self.labelled = self._shapes = None  # nothing is drawn before all controls fit it
+        """Show a scan without labels."""
+        self.scan = self.labelled = self._shapes = None  # nothing is drawn until all controls are updated
         self.marked = self._isolated = None
         self._offered_cut = self._controls.offer_cut(*first_cut(scan))
         self._controls.offer_classes((), {})
@@ -58,7 +58,7 @@ class Picture:
         self.on_labels()
 
     def show_labels(self, labelled: LabelledCloud) -> None:
-        """The labels of the scan that is shown."""
+        """Show the labels of the current scan."""
         assert self.scan is not None
         self.labelled = labelled
         if float(self._controls.cut.value) == self._offered_cut:  # the visitor has not moved it
@@ -70,7 +70,7 @@ class Picture:
         self.on_labels()
 
     def change_labels(self, labelled: LabelledCloud) -> None:
-        """Other labels of the same scan; what is hidden and how points are coloured stays."""
+        """Show new labels of the same scan; hidden classes and the colouring are kept."""
         if self.scan is None or self.labelled is None:
             return
         self.labelled = labelled
@@ -79,14 +79,14 @@ class Picture:
         self.on_labels()
 
     def isolate(self, numbers: NDArray[np.int64] | None, boxes: Sequence[FoundObject]) -> None:
-        """Draw some points of the cloud alone, or all if None, and boxes around some objects."""
+        """Draw only some points of the cloud, or all if None, and boxes around some objects."""
         self._view.draw_boxes(boxes)
         if numbers is not None or self._isolated is not None:
             self._isolated, self._drawn = numbers, ()
             self.redraw()
 
     def point_out(self, point: int, text: str) -> None:
-        """Look at a point of the cloud from where it is in sight, and mark it."""
+        """Move the camera to a point of the cloud, and mark it."""
         if self.scan is None:
             return
         place = self.scan.at(np.array([point]))[0]
@@ -96,22 +96,22 @@ class Picture:
         self._view.point_out(place, text)
 
     def draw_outline(self, corners: NDArray[np.float64] | None) -> None:
-        """Draw the outline that is being drawn on the screen; None removes it."""
+        """Draw the unfinished outline on the screen; None removes it."""
         self._view.draw_outline(corners)
 
     def show_explanation(self, shapes: ExplanationShapes, name: str, html: str) -> None:
-        """Why the point called ``name`` has its label."""
+        """Show the explanation of a point, whose label is called ``name``."""
         self._shapes, self._point_name = shapes, name
         self._controls.reasons.content = html
         self._offer_ways(EXPLANATION)
 
     def hide_explanation(self) -> None:
-        """Back to the labels."""
+        """Return to the labels."""
         self._shapes = None
         self._offer_ways()
 
     def change_way(self) -> None:
-        """Colour the points as the visitor has chosen."""
+        """Apply the colouring that the visitor has chosen."""
         self._offer_ways(str(self._controls.way.value))
 
     def _offer_ways(self, chosen: str | None = None) -> None:
@@ -122,7 +122,7 @@ class Picture:
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw the scan as the controls say now; nothing is sent if nothing has changed."""
+        """Draw the scan with the current settings; nothing is sent if nothing has changed."""
         scan, controls = self.scan, self._controls
         if scan is None:
             return
@@ -148,7 +148,7 @@ class Picture:
         controls.why.visible = shapes is not None
 
     def pick(self, origin: ArrayLike, direction: ArrayLike) -> int | None:
-        """The number of the point under a click, of those that are seen; None beside all of them."""
+        """Return the index of the visible point under a click; None if there is none."""
         if self.scan is None:
             return None
         seen = np.flatnonzero(self._visible(self.scan))
@@ -156,7 +156,7 @@ class Picture:
         return None if met is None else int(self.scan.shown[seen[met]])
 
     def visible(self, numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Which of some points of the cloud are hidden neither by the cut nor by the legend, or are seen alone."""
+        """Return which of some points of the cloud are visible: not hidden by the cut, the legend or isolation."""
         assert self.scan is not None
         if self._isolated is not None:
             return np.isin(numbers, self._isolated)
@@ -166,7 +166,7 @@ class Picture:
         return visible
 
     def _visible(self, scan: Scan) -> NDArray[np.bool_]:
-        """Which of the drawn points are hidden neither by the cut nor by the legend, or are seen alone."""
+        """Return which of the drawn points are visible: not hidden by the cut, the legend or isolation."""
         if self._isolated is not None:
             return np.isin(scan.shown, self._isolated)
         visible = scan.xyz[:, 2] <= float(self._controls.cut.value)
@@ -177,16 +177,16 @@ class Picture:
 
 
 REACH = 0.004
-"""Radians: how far from the ray a point may lie; a few pixels in a window of usual size."""
+"""The largest angle in radians of a point from the ray; a few pixels in a window of typical size."""
 
 
 def pick(xyz: NDArray[np.float32], origin: ArrayLike, direction: ArrayLike, reach: float = REACH) -> int | None:
-    """The number of the nearest of the points (N, 3) along the ray; None where the click meets none."""
+    """Return the index of the nearest of the points (N, 3) along the ray; None if the click hits none."""
     away = xyz - np.asarray(origin, np.float32)
     ahead = np.asarray(direction, np.float64)
     depth = away @ (ahead / np.linalg.norm(ahead)).astype(np.float32)
-    beside = np.sqrt(np.maximum(np.einsum("nd,nd->n", away, away) - depth**2, 0))
-    met = np.flatnonzero((depth > 0) & (beside <= np.tan(reach) * depth))
+    off_ray = np.sqrt(np.maximum(np.einsum("nd,nd->n", away, away) - depth**2, 0))
+    met = np.flatnonzero((depth > 0) & (off_ray <= np.tan(reach) * depth))
     return int(met[np.argmin(depth[met])]) if len(met) else None
 
 
@@ -194,21 +194,21 @@ SCAN, WHY, CORRECTED, NEXT, BOXES, DRAWN = "/scan", "/why", "/corrected", "/next
 MARKED_SIZE = 1.6
 """Corrected points are drawn larger than the others by this factor."""
 NEAR = 2.5
-"""Metres from which a place that is pointed out is looked at."""
+"""The distance in metres of the camera from a place that is pointed out."""
 OUTLINE = (60, 60, 60)
 MARK = (240, 0, 90)
 CORNER = 0.003
-"""Metres: the radius of the first corner of an outline, which is drawn just before the camera."""
+"""Metres: the radius of the first corner of an outline, which is drawn just in front of the camera."""
 GAMMA = 2.2
-"""viser takes the colours of lines for amounts of light; without this, all but the purest would look pale."""
+"""viser treats the colours of lines as linear light; without this, all but pure colours would look pale."""
 PAINTED_SIZE = 2.5
 """Painted points are drawn larger than the others by this factor."""
 VIEW_FROM = np.array([0.4, -0.75, 1.25])
-"""The direction in which the camera starts, from the middle of the scan, over its longer side."""
+"""The initial direction of the camera from the middle of the scan, over its longer side."""
 
 
 class SceneView:
-    """Draws on one client's scene; others' are never touched.
+    """Draws on the scene of one client only.
 
     Args:
         client: the visitor.
@@ -221,19 +221,19 @@ class SceneView:
         client.scene.configure_default_lights(enabled=True, cast_shadow=False)
 
     def look_at(self, xyz: Floats) -> None:
-        """Put the camera where the whole scan is in sight, looking down at an angle."""
+        """Place the camera so that the whole scan is visible, looking down at an angle."""
         low, high = np.quantile(xyz, (0.002, 0.998), axis=0)
         middle, extent = (low + high) / 2, high - low
         across = VIEW_FROM if extent[0] >= extent[1] else VIEW_FROM[[1, 0, 2]] * np.array([-1, 1, 1])
         away = max(0.9 * float(np.linalg.norm(extent)), 0.5)
         camera = self._client.camera
         camera.up_direction = (0.0, 0.0, 1.0)
-        camera.position = middle + away * across / np.linalg.norm(across)  # moves what is looked at along
+        camera.position = middle + away * across / np.linalg.norm(across)  # also moves look_at
         camera.look_at = middle
 
     def draw_points(self, xyz: Floats, colours: Colours, visible: NDArray[np.bool_], size: float) -> None:
-        """Draw the visible ones; only what has changed is sent."""
-        if not visible.any():  # viser's page complains of clouds without points
+        """Draw the visible points; only changes are sent."""
+        if not visible.any():  # viser's page complains about clouds without points
             self._client.scene.remove_by_name(SCAN)
             self.forget_points()
             return
@@ -253,12 +253,12 @@ class SceneView:
         )
 
     def forget_points(self) -> None:
-        """Another scan follows."""
+        """Prepare for another scan."""
         self._mask = None
         self.remove_pin()
 
     def draw_marks(self, xyz: Floats, colours: Colours, size: float) -> None:
-        """Draw points that were corrected over the scan, larger and in the colours of their classes."""
+        """Draw corrected points over the scan, larger and in the colours of their classes."""
         self._client.scene.add_point_cloud(
             CORRECTED,
             xyz,
@@ -270,11 +270,11 @@ class SceneView:
         )
 
     def remove_marks(self) -> None:
-        """Nothing was corrected."""
+        """Remove the marks of corrected points."""
         self._client.scene.remove_by_name(CORRECTED)
 
     def draw_boxes(self, objects: Sequence[FoundObject]) -> None:
-        """Draw the boxes of some objects in the colours of their classes; none removes them."""
+        """Draw the boxes of some objects in the colours of their classes; an empty sequence removes them."""
         if not objects:
             self._client.scene.remove_by_name(BOXES)
             return
@@ -286,7 +286,7 @@ class SceneView:
         )
 
     def draw_outline(self, corners: NDArray[np.float64] | None) -> None:
-        """Draw a line through some corners (P, 3), the first one marked; None removes it."""
+        """Draw a line through corners (P, 3) and mark the first one; None removes it."""
         scene = self._client.scene
         scene.remove_by_name(DRAWN)
         if corners is None:
@@ -299,10 +299,10 @@ class SceneView:
                 scene.add_line_segments(f"{DRAWN}/line", lines, MARK, thickness=3.5, thickness_units="screen")
 
     def point_out(self, place: Floats, text: str) -> None:
-        """Move the camera near a place, in the direction in which it looks, and put a pin with a text there."""
+        """Move the camera near a place, keeping its direction, and put a pin with a text there."""
         camera, scene = self._client.camera, self._client.scene
         away = np.asarray(camera.position, np.float64) - np.asarray(camera.look_at, np.float64)
-        away[2] = max(away[2], 0.5 * float(np.linalg.norm(away)))  # from above: walls stand in the way less often
+        away[2] = max(away[2], 0.5 * float(np.linalg.norm(away)))  # from above, walls block the view less often
         with self._client.atomic():
             scene.add_icosphere(f"{NEXT}", radius=0.05, color=MARK, position=place, cast_shadow=False)
             scene.add_label(f"{NEXT}/text", text, anchor="bottom-left")
@@ -310,7 +310,7 @@ class SceneView:
             camera.look_at = place
 
     def remove_pin(self) -> None:
-        """Nothing is pointed out any more."""
+        """Remove the pin."""
         self._client.scene.remove_by_name(NEXT)
 
     def draw_explanation(self, shapes: ExplanationShapes, name: str, size: float, cut: float) -> None:
@@ -339,5 +339,5 @@ class SceneView:
             scene.add_label(f"{WHY}/name", name, position=shapes.point, anchor="bottom-left")
 
     def remove_explanation(self) -> None:
-        """Leave the scan alone."""
+        """Remove the explanation from the scene."""
         self._client.scene.remove_by_name(WHY)

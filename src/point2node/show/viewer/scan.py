@@ -1,4 +1,4 @@
-"""A scan as a page shows it: which of its points, where they are drawn, and what is said of it."""
+"""A scan as shown on a page: the points that are drawn, their positions, and the line that describes it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from point2node.inference.labeller import Options
 from point2node.show.shown_points import CEILING, cut_height
 
 MOST_SHOWN = 300_000
-"""Points that a browser draws smoothly without a graphics card of note."""
+"""Points that a browser draws smoothly without a dedicated graphics card."""
 
 Numbers = NDArray[np.int64]
 Floats = NDArray[np.float32]
@@ -23,21 +23,21 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True, eq=False)
 class Scan:
-    """A cloud, how it is read, and the part of it that is drawn."""
+    """A cloud, its reading options, and the part of it that is drawn."""
 
     name: str
-    """What it is called on the page. It may come from a visitor: data, never a path."""
+    """Its name on the page. It may come from a visitor, so it is never used as a path."""
     suffix: str
-    """The format that it came in, and is saved in."""
+    """The suffix of its format, in which it is also saved."""
     cloud: PointCloud
     options: Options
     placement: Placement
     shown: Numbers
-    """(S,) numbers of the points that are drawn."""
+    """(S,) indices of the points that are drawn."""
     xyz: Floats
-    """(S, 3) where they are drawn: metres, z up, floor at 0."""
+    """(S, 3) their drawn positions: metres, z up, floor at 0."""
     path: Path | None = None
-    """The file that all visitors can choose; None for a visitor's own."""
+    """The file that all visitors can choose; None for a visitor's upload."""
 
     @property
     def is_thinned(self) -> bool:
@@ -45,14 +45,14 @@ class Scan:
         return len(self.shown) < len(self.placement.numbers)
 
     def at(self, numbers: Numbers) -> Floats:
-        """Where any points of the cloud are drawn; they must have a position."""
+        """Return the drawn positions of points of the cloud, which must have a position."""
         return self.placement.xyz[np.searchsorted(self.placement.numbers, numbers)]
 
 
 def place_scan(
     name: str, suffix: str, cloud: PointCloud, options: Options, path: Path | None = None, most: int = MOST_SHOWN
 ) -> Scan:
-    """Place a cloud upright and choose at most ``most`` of its points, at random and always the same ones."""
+    """Place a cloud upright and choose at most ``most`` of its points, at random but always the same ones."""
     placement = place(cloud, options.scale_of(cloud), options.up, name)
     places = np.arange(len(placement.numbers))
     if len(places) > most:
@@ -61,11 +61,11 @@ def place_scan(
 
 
 LOWEST_ROOM = 1.8
-"""Metres: what is lower is no room, and not cut before its labels tell where the ceiling is."""
+"""Metres: anything lower is not a room, and is not cut until its labels show where the ceiling is."""
 
 
 def describe(scan: Scan, labelled: LabelledCloud) -> str:
-    """The line that stays on the page once a scan is labelled."""
+    """Return the line that stays on the page once a scan is labelled."""
     parts = [f"{scan.name}: {len(scan.cloud):,} points, labelled by the weights {labelled.weights!r}."]
     if scan.is_thinned:
         parts.append(f"{len(scan.shown):,} of them are drawn; all are labelled and saved.")
@@ -80,14 +80,14 @@ def describe(scan: Scan, labelled: LabelledCloud) -> str:
 
 
 def name_of(labelled: LabelledCloud, point: int) -> str:
-    """What the label of a point is called."""
+    """Return the name of a point's label."""
     return next((one.name for one in labelled.classes if one.value == labelled.labels[point]), "no label")
 
 
 def first_cut(scan: Scan, labelled: LabelledCloud | None = None) -> tuple[float, float, float]:
-    """The lowest and the highest height of a scan, and the one above which it is cut at first.
+    """Return the lowest and the highest height of a scan, and the initial height of the cut.
 
-    Once labels say where the ceiling is, that is where the page is cut, too.
+    If there are labels, they show where the ceiling is; the cut is then the same as on the page.
     """
     heights = scan.xyz[:, 2]
     low, high = float(heights.min()), float(heights.max())
@@ -99,5 +99,5 @@ def first_cut(scan: Scan, labelled: LabelledCloud | None = None) -> tuple[float,
 
 
 def in_words(seconds: float) -> str:
-    """A time that is left, as people say it."""
+    """Format a remaining time in seconds or minutes."""
     return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

@@ -1,4 +1,4 @@
-"""One visitor: what they opened and what they asked. Nothing here is shared with others but the workbench."""
+"""The session of one visitor. Only the workbench is shared with others."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ class Session:
     Args:
         client: the visitor.
         workbench: the network.
-        controls: what they can set.
+        controls: the visitor's controls.
         scans: files to choose from, by the names shown.
-        most_megabytes: of an upload.
-        connected: whether the visitor is still there.
+        most_megabytes: the largest size of an upload.
+        connected: returns whether the visitor is still connected.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class Session:
         self._correcting = Correcting(client, workbench, self._panel, self._picture, self._alone)
 
     def connect(self) -> None:
-        """Let the controls tell this session, and open the first scan."""
+        """Connect the events of the controls, and open the first scan."""
         controls, picture = self._controls, self._picture
         controls.scan.on_update(lambda _: self.open_listed())
         controls.upload.on_upload(lambda _: self.open_upload())
@@ -82,10 +82,10 @@ class Session:
         if self._scans:
             self.open_listed()
         else:
-            controls.say("Open a scan to begin.")
+            controls.say("Open a scan to start.")
 
     def close(self) -> None:
-        """The visitor has gone: what is being done for them ends at its next report, what they sent is removed."""
+        """End the session: running work stops at its next report, and uploads are removed."""
         with self._lock:
             self._job += 1
         self._workbench.forget(self.label_again)
@@ -93,25 +93,25 @@ class Session:
         self._uploads.remove()
 
     def open_listed(self) -> None:
-        """Open and label the scan that is chosen in the list."""
+        """Open and label the scan chosen in the list."""
         name = str(self._controls.scan.value)
         path = self._scans[name]
         options = self._controls.first_options()
         self._open(shown_name(name), path.suffix.lower(), options, lambda: read(path), path)
 
     def open_upload(self) -> None:
-        """Open and label the file that the visitor sent."""
+        """Open and label the file that the visitor uploaded."""
         with self._lock:
             sent, content = self._controls.take_upload()
         if not sent:
-            return  # a later one came before the first was taken: there is only the later
+            return  # a later upload has replaced this one
         name, folder = shown_name(sent), self._uploads.path
         options = self._controls.first_options()
         read_it = partial(read_upload, sent, content, folder, self._most_megabytes)
         self._open(name, Path(name).suffix.lower(), options, read_it)
 
     def read_again(self) -> None:
-        """Label the same scan, read as the controls say now."""
+        """Label the same scan again with the current settings."""
         scan = self._picture.scan
         if scan is not None:
             self._open(scan.name, scan.suffix, self._controls.read_options(), lambda: scan.cloud, scan.path)
@@ -119,7 +119,7 @@ class Session:
     def _open(
         self, name: str, suffix: str, options: Options, get: Callable[[], PointCloud], path: Path | None = None
     ) -> None:
-        """Show a scan, then label it; whatever was being done for this visitor before is given up."""
+        """Show a scan, then label it; earlier work for this visitor is abandoned."""
         with self._lock:
             self._job += 1
             job = self._job
@@ -145,12 +145,12 @@ class Session:
             return
         except InputError as error:
             self._refuse(job, str(error))
-        except Exception:  # our bug: its traceback is for the terminal, but the visitor should not wait for nothing
+        except Exception:  # our bug: the traceback goes to the terminal, but the visitor must not wait forever
             self._refuse(job, INTERNAL_ERROR)
             raise
 
     def label_again(self) -> None:
-        """Label the open scan by weights that have learnt; the visitor goes on looking at it meanwhile."""
+        """Label the open scan with newly learnt weights, while the old labels stay visible."""
         scan = self._picture.scan
         if scan is None:
             return
@@ -185,15 +185,15 @@ class Session:
 
         def waiting() -> None:
             self._check(job)
-            self._controls.say("Waiting: the network is busy for another visitor.")
+            self._controls.say("Waiting: the network is busy with another visitor.")
 
         self._controls.say(f"Labelling {scan.name} … The network takes a while to start the first time.")
         return self._workbench.label(scan, report, waiting)
 
     def click(self, origin: ArrayLike, direction: ArrayLike, screen: tuple[float, float]) -> None:
-        """Do what the chosen tool does with the point under the click, or with the place on the screen.
+        """Apply the chosen tool to the point under the click, or to the place on the screen.
 
-        Except for the corner of an outline, a click beside all points does nothing.
+        A click that hits no point does nothing, unless it sets a corner of an outline.
         """
         if self._panel.draws:
             self._correcting.take_corner(screen)
@@ -243,7 +243,7 @@ class Session:
             self._client.send_file_download(name, content, save_immediately=True)
 
     def _alone(self, change: Callable[[], None]) -> None:
-        """Change the picture while no other thread does; the changes of one step arrive together."""
+        """Change the picture while no other thread does; all changes of one step arrive together."""
         with self._lock, self._client.atomic():
             change()
 

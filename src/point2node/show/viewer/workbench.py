@@ -1,4 +1,4 @@
-"""The one network that all visitors share: they take turns, and scans labelled once are not labelled again."""
+"""The network that all visitors share: they take turns, and recently labelled scans are cached."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from point2node.weights.trained import load_trained
 
 MOST_KEPT = 3
 PATIENCE = 0.3
-"""Seconds after which a waiting visitor looks up again."""
+"""Seconds between checks while a visitor waits for the network."""
 
 
-class Abandoned(Exception):  # noqa: N818  it is no error: nobody waits for the result any more
-    """Raised by a report whose visitor has gone, or has asked for something else."""
+class Abandoned(Exception):  # noqa: N818  not an error: the result is no longer needed
+    """Raised by a callback if its visitor has left, or has requested something else."""
 
 
 class Workbench:
@@ -35,13 +35,13 @@ class Workbench:
 
     Args:
         labeller: the weights.
-        scans: files whose corrections are learnt from.
-        runs: where what was learnt goes.
+        scans: files with corrections to learn from.
+        runs: the folder for new run folders.
     """
 
     def __init__(self, labeller: SceneLabeller, scans: Iterable[Path] = (), runs: Path = Path("runs")) -> None:
         self.labeller = labeller
-        """The weights that label now: those given, or what was learnt last."""
+        """The current weights: those given, or those learnt last."""
         self.notebooks = Notebooks()
         self.is_learning = False
         self.is_closed = False
@@ -52,7 +52,7 @@ class Workbench:
         self._kept: OrderedDict[Hashable, LabelledCloud] = OrderedDict()
 
     def label(self, scan: Scan, report: Report, waiting: Callable[[], None]) -> LabelledCloud:
-        """The labels of a scan; both callbacks may raise ``Abandoned``."""
+        """Label a scan; both callbacks may raise ``Abandoned``."""
         with self._turn(waiting):
             key = _key(scan)
             if key is not None and key in self._kept:
@@ -66,30 +66,30 @@ class Workbench:
             return labelled
 
     def explain(self, explainer: Explainer, point: int, waiting: Callable[[], None]) -> PointExplanation:
-        """Why a point has its label; the callback may raise ``Abandoned``."""
+        """Explain the label of a point; the callback may raise ``Abandoned``."""
         with self._turn(waiting):
             return explainer.explain(point)
 
     def learn(self, here: TaughtScan, path: Path, report: TeachReport) -> Path | None:
-        """Learn from an open scan and all others that have corrections; the run folder that was written.
+        """Learn from an open scan and all others with corrections; returns the new run folder.
 
-        From then on everything is labelled by what was learnt. It starts from the weights that were given, each time.
-        None if these are better than whatever can be learnt so far: then nothing has changed.
+        Each time, learning starts from the weights that were given, and afterwards everything is labelled with the new
+        weights. Returns None if the given weights are still better: then nothing has changed.
         """
 
-        def told(share: float, what: str) -> None:
+        def report_or_stop(share: float, what: str) -> None:
             if self.is_closed:
                 raise Abandoned
             report(share, what)
 
         self.is_learning = True
         try:
-            with self._turn(lambda: told(0.0, "waiting for the network")):
+            with self._turn(lambda: report_or_stop(0.0, "waiting for the network")):
                 base = self._teacher.labeller
                 others = (one for one in self._scans if one.resolve() != path.resolve())
                 taught_on = [here, *(read_taught(one, base) for one in others if corrections_path(one).is_file())]
                 settings, recipe = teaching_settings([], base)
-                taught = self._teacher.learn(taught_on, recipe, told)
+                taught = self._teacher.learn(taught_on, recipe, report_or_stop)
                 if not taught.share:
                     return None
                 run = free_run(self._runs, path.stem)
@@ -103,11 +103,11 @@ class Workbench:
         return run.path
 
     def on_learnt(self, listener: Callable[[], None]) -> None:
-        """Call this whenever the weights have learnt."""
+        """Call ``listener`` whenever new weights have been learnt."""
         self._learnt.append(listener)
 
     def forget(self, listener: Callable[[], None]) -> None:
-        """Call it no more."""
+        """Stop calling ``listener``."""
         if listener in self._learnt:
             self._learnt.remove(listener)
 
@@ -122,7 +122,7 @@ class Workbench:
 
 
 def free_run(runs: Path, name: str) -> RunFolder:
-    """The next run folder that is not there yet: ``runs/taught-room-001``."""
+    """Return the next run folder that does not exist yet: ``runs/taught-room-001``."""
     number = 1
     while (folder := runs / f"taught-{name}-{number:03d}").exists():
         number += 1
@@ -130,7 +130,7 @@ def free_run(runs: Path, name: str) -> RunFolder:
 
 
 def _key(scan: Scan) -> Hashable:
-    """What scans with the same labels have in common; None for a visitor's own and for a file that has gone."""
+    """Return the cache key of a scan; None for a visitor's upload and for a file that no longer exists."""
     if scan.path is None or not scan.path.is_file():
         return None
     return scan.path, scan.path.stat().st_mtime_ns, scan.options
