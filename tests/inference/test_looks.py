@@ -10,7 +10,7 @@ from point2node.inference.looks import (
     TURNS,
     Look,
     add_interpolated,
-    groups_asked,
+    count_groups,
     looks_of,
     unsure_blocks,
 )
@@ -43,7 +43,7 @@ def test_votes_that_are_given_are_cast_everywhere():
 
 @given(st.integers(1, 5000), st.integers(1, 300), st.sampled_from([1.0, 0.5, 0.25]))
 def test_some_group_of_every_block_is_asked_about(size, points, share):
-    asked = groups_asked(np.zeros(size, np.int64), points, Look(share=share))
+    asked = count_groups(np.zeros(size, np.int64), points, Look(share=share))
     assert 1 <= asked <= -(-size // points)
     assert asked >= share * size / points
 

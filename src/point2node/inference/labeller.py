@@ -32,7 +32,7 @@ from point2node.inference.looks import (
     Look,
     Quality,
     add_interpolated,
-    groups_asked,
+    count_groups,
     looks_of,
     unsure_blocks,
 )
@@ -275,7 +275,7 @@ class SceneLabeller(LoadedWeights):
                 blocks = unsure_blocks(blocks, votes)
             if not blocks:
                 continue
-            work = points * sum(groups_asked(block, points, look) for block in blocks)
+            work = points * sum(count_groups(block, points, look) for block in blocks)
             steps = _Steps(share, number, len(question.looks), work)
             asked = BlocksOfScene(blocks, rules, tiled=False, share=look.share)
             voting = Voting(len(self.classes), points, look.votes, "mean_probability")

@@ -52,8 +52,8 @@ class Look:
 def looks_of(quality: Quality, votes: int | None, *, turns: bool, every_point: bool) -> tuple[Look, ...]:
     """Return the looks at a cloud, in order.
 
-    ``best``: every point at two offsets, for each vote. ``balanced``: the same looks at a share of the points, and only
-    the first of them at blocks that are not unsure. ``fast``: only the first of these.
+    ``best``: every point at two offsets, for each vote. ``balanced``: the same looks at a share of the points, after
+    the first one only at unsure blocks. ``fast``: only the first of these.
 
     Args:
         quality: the quality; ``best`` if ``votes`` are given.
@@ -86,7 +86,7 @@ def unsure_blocks(blocks: Sequence[Numbers], votes: Votes) -> list[Numbers]:
     return [block for block in blocks if unsure[block].mean() >= LEAST_UNSURE]
 
 
-def groups_asked(block: Numbers, points: int, look: Look) -> int:
+def count_groups(block: Numbers, points: int, look: Look) -> int:
     """Return how many groups of ``points`` points a look runs in a block."""
     return math.ceil(look.share * -(-look.votes * len(block) // points))
 

@@ -150,8 +150,8 @@ def request(host, path="/", **headers):
 )
 def test_a_server_for_others_answers_to_its_own_names_alone(bound, host, enters):
     door = Door(bound)
-    assert (door.refusal(request(host, f"/?token={door.token}")) == "") == enters
-    assert door.refusal(request(host))
+    assert (door.rejection_reason(request(host, f"/?token={door.token}")) == "") == enters
+    assert door.rejection_reason(request(host))
 
 
 def test_every_server_has_a_token_of_its_own():
@@ -166,8 +166,8 @@ header_values = st.text(st.characters(codec="latin-1", exclude_categories=["Cc"]
 def test_no_header_breaks_the_door(host, cookie, path):
     door = Door("127.0.0.1")
     for name in ("Cookie", "Origin", "Upgrade", "Sec-WebSocket-Protocol"):
-        assert door.refusal(request(host, path, **{name: cookie}))
-        assert door.refusal(request("localhost", path, **{name: cookie}))
+        assert door.rejection_reason(request(host, path, **{name: cookie}))
+        assert door.rejection_reason(request("localhost", path, **{name: cookie}))
 
 
 def test_a_viser_that_starts_in_another_way_is_refused():

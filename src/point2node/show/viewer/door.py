@@ -69,7 +69,7 @@ class Door:
 
     def _checked(self, answer: Answer) -> Answer:
         def check(connection: ServerConnection, request: Request) -> Response | None:
-            reason = self.refusal(request)
+            reason = self.rejection_reason(request)
             if reason:
                 return connection.respond(HTTPStatus.FORBIDDEN, f"{reason}\n")
             response = answer(connection, request)
@@ -82,7 +82,7 @@ class Door:
 
         return check
 
-    def refusal(self, request: Request) -> str:
+    def rejection_reason(self, request: Request) -> str:
         """Return the reason to reject a request; empty if it is allowed."""
         hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
         if len(hosts) != 1 or not self._is_ours(hosts[0]):

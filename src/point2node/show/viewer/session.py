@@ -144,9 +144,9 @@ class Session:
         except Abandoned:
             return
         except InputError as error:
-            self._refuse(job, str(error))
+            self._report_failure(job, str(error))
         except Exception:  # our bug: the traceback goes to the terminal, but the visitor must not wait forever
-            self._refuse(job, INTERNAL_ERROR)
+            self._report_failure(job, INTERNAL_ERROR)
             raise
 
     def label_again(self) -> None:
@@ -167,9 +167,9 @@ class Session:
         except Abandoned:
             return
         except InputError as error:
-            self._refuse(job, str(error))
+            self._report_failure(job, str(error))
 
-    def _refuse(self, job: int, reason: str) -> None:
+    def _report_failure(self, job: int, reason: str) -> None:
         if self._is_current(job):
             self._controls.show_progress(None)
             self._controls.warn("This scan cannot be labelled", reason)
