@@ -41,10 +41,10 @@ def activate_and_normalise_(z: Tensor, norm: BatchNorm, *, activation: bool = Tr
         assert norm.running_var is not None
         out = rows.contiguous()
         statistics = (norm.weight, norm.bias, norm.running_mean, norm.running_var)
+        weight, bias, mean, variance = (one.detach().numpy() for one in statistics)
+        (wide,) = _widened(out)
         match_torch_threads()
-        kernels.activate_and_normalise(
-            activation, *_widened(out), *(one.detach().numpy() for one in statistics), norm.eps
-        )
+        kernels.activate_and_normalise(activation, wide, weight, bias, mean, variance, norm.eps)
         increment_version(z)
     return out.view(z.shape)
 
