@@ -98,8 +98,8 @@ real-rooms: $(VENV)/installed  ## scores weights on real labelled rooms: REAL=FO
 feature-rooms: $(VENV)/installed  ## which features of single points hold on real labelled rooms: REAL=FOLDER; minutes
 	$(BIN)/python -m experiments features --real $(REAL)
 
-adapt-rooms: $(VENV)/installed  ## the same before and after adapting to them without their labels; MINUTES=20 also trains for each scanner kind
-	$(BIN)/python -m experiments adapt --real $(REAL) --weights $(WEIGHTS) $(if $(MINUTES),--minutes $(MINUTES))
+adapt-rooms: $(VENV)/installed  ## the same before and after adapting to them without their labels; STEPS=130 also trains for each scanner kind
+	$(BIN)/python -m experiments adapt --real $(REAL) --weights $(WEIGHTS) $(if $(STEPS),--steps $(STEPS))
 
 ROOMS ?= 4
 

@@ -5,7 +5,7 @@ table goes to experiments/results/TABLE.md and .json, from which docs/experiment
 ``python -m experiments beyond --only 'rooms/*-seed0'`` trains only the runs whose names fit; so does reference_models.
 ``python -m experiments real_rooms --real FOLDER [--weights NAME]`` trains nothing: it scores weights on real rooms.
 ``python -m experiments features --real FOLDER`` tells which features of single points hold on them.
-``python -m experiments adapt --real FOLDER [--weights NAME] [--minutes M]`` scores them before and after adapting.
+``python -m experiments adapt --real FOLDER [--weights NAME] [--steps N]`` scores them before and after adapting.
 ``python -m experiments clicks [--real FOLDER] [--weights NAME] [--rooms N]`` lets an oracle correct rooms by clicks.
 """
 
@@ -46,7 +46,7 @@ def main() -> None:
     )
     parser.add_argument("--smooth", action=argparse.BooleanOptionalAction, help="real_rooms: as for predict")
     parser.add_argument(
-        "--minutes", type=float, help="adapt: train this long for each scanner kind; not at all if not given"
+        "--steps", type=int, help="adapt: of each round of training, for each scanner kind; no training if not given"
     )
     parser.add_argument(
         "--only", nargs="+", default=[], help="beyond, reference_models: patterns of runs, like 'rooms/dgcnn*-seed0'"
@@ -72,7 +72,7 @@ def main() -> None:
         elif given.table == "clicks":
             table.make_table(given.weights, given.real, given.rooms)
         elif given.table == "adapt":
-            table.make_table(given.weights, given.real, given.runs / given.table, given.minutes)
+            table.make_table(given.weights, given.real, given.runs / given.table, given.steps)
         elif given.table in COMPARISONS:
             table.make_table(given.runs / given.table, given.modelnet40, given.real, given.only)
         else:

@@ -1,12 +1,13 @@
-"""What adapting to unlabelled scans does on real rooms: ``make adapt-rooms REAL=FOLDER [WEIGHTS=rooms] [MINUTES=20]``.
+"""What adapting to unlabelled scans does on real rooms: ``make adapt-rooms REAL=FOLDER [WEIGHTS=rooms] [STEPS=130]``.
 
 The rooms of each scanner kind (the folder of ``real_rooms``) are treated as the unlabelled scans of one user; their
 labels are only used to score. Measured are the weights as they are, batch-norm statistics of each room mixed in by
-the shares below (``predict --adapt bn`` uses ½), and, where minutes are given, ``point2node adapt`` on all rooms of
-the kind. Weights that are adapted here are for this table alone.
+the shares below (``predict --adapt bn`` uses ½), and, where steps are given, ``point2node adapt`` on all rooms of
+the kind, with so many steps in each round: minutes would be other steps on another machine. Weights that are adapted
+here are for this table alone.
 
-The figures go to experiments/results/adapt.md and .json, one entry for each set of weights; what is measured anew takes
-the place of what was there, the rest stays.
+The figures go to experiments/results/adapt.json, one entry for each set of weights; what is measured anew takes the
+place of what was there, the rest stays. The tables of the entry that was measured last go to adapt.md.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from experiments import running
 from experiments.real_rooms import (
     CLASS_FILE,
     FIGURES,
+    PER_CENT,
     Kind,
     kind_folders,
     label_rooms,
@@ -37,7 +39,7 @@ SHARES = {ORIGINAL: 0.0, "batch norm, ¼": 0.25, "batch norm, ½": 0.5, "batch n
 KEPT = (*FIGURES, "points", "seconds", "iou", "rooms")
 
 
-def make_table(weights: str, real: Path, runs: Path, minutes: float | None = None, split: str = "test") -> None:
+def make_table(weights: str, real: Path, runs: Path, steps: int | None = None, split: str = "test") -> None:
     """Score every way of adapting on every kind of scanner."""
     labeller = SceneLabeller(load_trained(weights))
     checksum = checksum_of(labeller)
@@ -47,10 +49,10 @@ def make_table(weights: str, real: Path, runs: Path, minutes: float | None = Non
         print(f"{labeller.name}, {way}", flush=True)
         options = Options(norm_share=share)
         ways[way] = [label_rooms(labeller, folder, real / CLASS_FILE, split, options) for folder in folders]
-    if minutes is not None:
+    if steps is not None:
         ways[SELF_TRAINING] = [
             label_rooms(
-                adapt_once(weights, folder / split, runs / f"{labeller.name}-{checksum[:6]}" / folder.name, minutes),
+                adapt_once(weights, folder / split, runs / f"{labeller.name}-{checksum[:6]}" / folder.name, steps),
                 folder,
                 real / CLASS_FILE,
                 split,
@@ -59,12 +61,15 @@ def make_table(weights: str, real: Path, runs: Path, minutes: float | None = Non
         ]
     names = [one.name for one in labeller.classes]
     entry = {"weights": labeller.name, "checksum": checksum, "classes": names}
-    write_results(entry, {way: describe(kinds, names) for way, kinds in ways.items()})
+    described = {way: describe(kinds, names) for way, kinds in ways.items()}
+    if steps is not None:
+        described[SELF_TRAINING]["steps"] = steps
+    write_results(entry, described)
 
 
-def adapt_once(weights: str, scans: Path, run: Path, minutes: float) -> SceneLabeller:
+def adapt_once(weights: str, scans: Path, run: Path, steps: int) -> SceneLabeller:
     """The weights adapted to the scans of a folder; a run that was stopped is resumed."""
-    running.point2node("adapt", scans, "--weights", weights, "--out", run, "--minutes", f"{minutes:g}")
+    running.point2node("adapt", scans, "--weights", weights, "--out", run, f"steps={steps}")
     return SceneLabeller(load_trained(str(run)))
 
 
@@ -84,44 +89,32 @@ def write_results(entry: Mapping[str, Any], ways: Mapping[str, Any]) -> None:
     joined = {**entry, "ways": {way: found[way] for way in (*SHARES, SELF_TRAINING) if way in found}}
     results = [one for one in earlier if one not in same] + [joined]
     file.parent.mkdir(parents=True, exist_ok=True)
-    command = "python -m experiments adapt --weights WEIGHTS --real FOLDER [--minutes M]"
+    command = "python -m experiments adapt --weights WEIGHTS --real FOLDER [--steps N]"
     file.write_text(json.dumps({"command": command, "figures": results}, indent=1) + "\n", encoding="utf-8")
-    text = "\n\n".join([score_table(results), room_table(results)]) + "\n"
+    text = "\n\n".join([score_table(joined), room_table(joined)]) + "\n"
     file.with_suffix(".md").write_text(text, encoding="utf-8")
     print(text)
 
 
-def score_table(results: Sequence[Mapping[str, Any]]) -> str:
+def score_table(result: Mapping[str, Any]) -> str:
     """Every way's figures by scanner kind, and what it changes."""
-    rows = []
-    for result in results:
-        for way, found in result["ways"].items():
-            original = result["ways"][ORIGINAL]
-            for name, kind in (*found["kinds"].items(), ("mean", found["mean"])):
-                before = original["mean"] if name == "mean" else original["kinds"][name]
-                gains = [f"{100 * (kind[key] - before[key]):+.1f}" for key in ("oa", "miou")]
-                rows.append([_named(result), f"{name}, {way}", *(percent(kind[key]) for key in FIGURES), *gains])
-    columns = ["weights", "scanner, adapted by", *(f"{name}, %" for name in FIGURES.values()), "Δ OA", "Δ mIoU"]
-    return markdown_table(columns, rows)
+    original, rows = result["ways"][ORIGINAL], []
+    for way, found in result["ways"].items():
+        for name, kind in (*found["kinds"].items(), ("mean", found["mean"])):
+            before = original["mean"] if name == "mean" else original["kinds"][name]
+            gains = [f"{100 * (kind[key] - before[key]):+.1f}" for key in ("oa", "miou")]
+            rows.append([_named(result), f"{name}, {way}", *(percent(kind[key]) for key in FIGURES), *gains])
+    return markdown_table(["weights", "scanner, adapted by", *PER_CENT, "Δ OA", "Δ mIoU"], rows)
 
 
-def room_table(results: Sequence[Mapping[str, Any]]) -> str:
+def room_table(result: Mapping[str, Any]) -> str:
     """OA and mIoU of every room, in the order of the ways."""
-    ways = list(dict.fromkeys(way for result in results for way in result["ways"]))
     rows = []
-    for result in results:
-        for kind, found in result["ways"][ORIGINAL]["kinds"].items():
-            for room in found["rooms"]:
-                cells = [_room_figures(result["ways"].get(way), kind, room) for way in ways]
-                rows.append([_named(result), f"{kind}, {room}", *cells])
-    return markdown_table(["OA / mIoU, %", "room", *ways], rows)
-
-
-def _room_figures(way: Mapping[str, Any] | None, kind: str, room: str) -> str:
-    if way is None:
-        return "–"
-    found = way["kinds"][kind]["rooms"][room]
-    return f"{percent(found['oa'])} / {percent(found['miou'])}"
+    for kind, found in result["ways"][ORIGINAL]["kinds"].items():
+        for room in found["rooms"]:
+            every = [way["kinds"][kind]["rooms"][room] for way in result["ways"].values()]
+            rows.append([kind, room, *(f"{percent(one['oa'])} / {percent(one['miou'])}" for one in every)])
+    return markdown_table(["OA / mIoU, %", "room", *result["ways"]], rows)
 
 
 def _named(result: Mapping[str, Any]) -> str:

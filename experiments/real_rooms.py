@@ -47,6 +47,7 @@ from point2node.weights.trained import load_trained
 CLASS_FILE = "classes.yaml"
 LEFT_OUT = ("board", "clutter")
 FIGURES = {"oa": "OA", "macc": "mAcc", "miou": "mIoU", "miou_eleven": "mIoU, eleven", "ece": "ECE"}
+PER_CENT = tuple(f"{name}, %" for name in FIGURES.values())
 
 
 @dataclass(eq=False)
@@ -266,38 +267,44 @@ def write_results(result: dict[str, Any]) -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
     command = "python -m experiments real_rooms --weights WEIGHTS --real FOLDER"
     file.write_text(json.dumps({"command": command, "figures": results}, indent=1) + "\n", encoding="utf-8")
-    text = "\n\n".join([score_table(results), class_table(results), *confusion_tables(result)]) + "\n"
+    text = tables(results)
     file.with_suffix(".md").write_text(text, encoding="utf-8")
     print(text)
 
 
-def score_table(results: Sequence[dict[str, Any]]) -> str:
-    """Every weights' figures by scanner kind, and the mean of the kinds."""
+def tables(results: Sequence[dict[str, Any]]) -> str:
+    """The figures of the latest entry, the means of all, and the latest confusions."""
+    of_today = latest(results)
+    parts = [score_table(of_today), class_table(of_today), mean_table(results), *confusion_tables(of_today)]
+    return "\n\n".join(parts) + "\n"
+
+
+def latest(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """What was measured last, but for labelling in pieces, which is not how rooms are usually labelled."""
+    whole = [one for one in results if "cubes" not in one["protocol"]]
+    return (whole or results)[-1]
+
+
+def score_table(result: dict[str, Any]) -> str:
+    """The figures by scanner kind, the mean of the real kinds, and the cost."""
     rows = []
-    for result in results:
-        for name, kind in (*result["kinds"].items(), ("mean", result["mean"])):
-            figures = [percent(kind[key]) for key in FIGURES]
-            cost = ["", "", ""]
-            if name != "mean":
-                cost = [
-                    f"{kind['points']:,}",
-                    f"{kind['groups']:,}" if "groups" in kind else "",
-                    f"{kind['seconds']:.0f}",
-                ]
-            rows.append([_named(result), name, *figures, *cost])
-    return markdown_table(
-        ["weights", "scanner", *(f"{name}, %" for name in FIGURES.values()), "points", "groups", "seconds"], rows
-    )
+    for name, kind in (*result["kinds"].items(), ("mean of the real kinds", result["mean"])):
+        cost = [f"{kind[key]:,}" if key in kind else "" for key in ("points", "groups")]
+        rows.append([_named(result), name, *(percent(kind[key]) for key in FIGURES), *cost])
+    return markdown_table(["weights", "scanner", *PER_CENT, "points", "groups"], rows)
 
 
-def class_table(results: Sequence[dict[str, Any]]) -> str:
-    """The IoU of every class, in per cent."""
-    rows = [
-        [_named(result), name, *(percent(kind["iou"][one]) for one in result["classes"])]
-        for result in results
-        for name, kind in result["kinds"].items()
-    ]
-    return markdown_table(["IoU, %", "scanner", *results[-1]["classes"]], rows)
+def class_table(result: dict[str, Any]) -> str:
+    """The IoU of every class, in per cent: a row for each class."""
+    kinds = result["kinds"]
+    rows = [[one, *(percent(kind["iou"][one]) for kind in kinds.values())] for one in result["classes"]]
+    return markdown_table(["IoU, %", *kinds], rows, words=1)
+
+
+def mean_table(results: Sequence[dict[str, Any]]) -> str:
+    """Every weights' mean of the real kinds, in the order of measuring."""
+    rows = [[_named(one), _used(one), *(percent(one["mean"][key]) for key in FIGURES)] for one in results]
+    return markdown_table(["mean of the kinds", "labelled", *PER_CENT], rows)
 
 
 def confusion_tables(result: dict[str, Any]) -> Iterator[str]:
@@ -310,9 +317,9 @@ def confusion_tables(result: dict[str, Any]) -> Iterator[str]:
         yield markdown_table([f"{_named(result)}, {name}: true class", "points", *result["classes"]], rows)
 
 
-def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table whose first two columns are words, and whose others are numbers."""
-    lines = ["| " + " | ".join(columns) + " |", "|---|---|" + "---:|" * (len(columns) - 2)]
+def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 2) -> str:
+    """A table whose first columns, two or ``words``, are words, and whose others are numbers."""
+    lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * words + "---:|" * (len(columns) - words)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
@@ -322,13 +329,19 @@ def _asked(result: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def _named(result: dict[str, Any]) -> str:
-    """The weights, and how they were used."""
+    return f"{result['weights']} ({result['checksum'][:6]})"
+
+
+def _used(result: dict[str, Any]) -> str:
+    """How the weights were used."""
     protocol = result["protocol"]
-    thin = f", {100 * protocol['thin']:g} cm" if protocol["thin"] else ""
-    votes = f", {protocol['votes']} votes" if protocol["votes"] > 1 else ""
-    often = f", {protocol['quality']}" if "quality" in protocol else votes
-    pieces = ", in pieces" * ("cubes" in protocol)
-    return f"{result['weights']} ({result['checksum'][:6]}{', smoothed' * protocol['smooth']}{thin}{often}{pieces})"
+    words = [f"{100 * protocol['thin']:g} cm cubes" if protocol["thin"] else "every point"]
+    if "quality" in protocol:
+        words.append(protocol["quality"])
+    elif protocol["votes"] > 1:
+        words.append(f"{protocol['votes']} votes")
+    words += ["smoothed"] * protocol["smooth"] + ["in pieces"] * ("cubes" in protocol)
+    return ", ".join(words)
 
 
 def percent(value: float | None) -> str:

@@ -37,17 +37,18 @@ def test_every_way_is_scored_by_kind_and_what_was_measured_before_stays(real, tm
 
     monkeypatch.setattr(experiments.running, "point2node", instead)
     monkeypatch.setattr(adapt, "load_trained", lambda name: load_trained(name if name == str(weights) else str(other)))
-    adapt.make_table(str(weights), real, tmp_path / "runs", minutes=3)
+    adapt.make_table(str(weights), real, tmp_path / "runs", steps=3)
     assert len(called) == 2
     for words, kind in zip(called, ("handheld", "panoramic"), strict=True):
         assert words[:2] == ["adapt", str(real / kind / "test")]
-        assert words[words.index("--minutes") + 1] == "3"
+        assert "steps=3" in words
         assert words[words.index("--out") + 1].endswith(kind)
     (entry,) = json.loads((results / "adapt.json").read_text())["figures"]
     assert list(entry["ways"]) == [*adapt.SHARES, adapt.SELF_TRAINING]
     for found in entry["ways"].values():
         assert set(found["kinds"]) == {"handheld", "panoramic"}
         assert found["mean"]["oa"] == pytest.approx(np.mean([kind["oa"] for kind in found["kinds"].values()]))
+    assert entry["ways"][adapt.SELF_TRAINING]["steps"] == 3
     scores = [way["mean"]["ece"] for way in entry["ways"].values()]
     assert len(set(scores)) == len(scores)  # every way gives something else
 
