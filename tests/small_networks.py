@@ -42,9 +42,9 @@ def small_network(task: str, variant: str, seed: int = 0) -> Point2Node:
 
 
 def small_reference_model(name: str, task: str, variant: str | None = None, seed: int = 0) -> Network:
-    """The same for a peer, whose layers have their paper's widths; its levels are those of a cloud of 128 points.
+    """Build a reference model with the layer widths of its paper and the levels of a cloud of 128 points.
 
-    GACNet's are those of 256: it weighs by differences, and a level of one point has none.
+    GACNet's levels are those of 256 points: it weights by differences, and a level of one point has none.
     """
     torch.manual_seed(seed)
     size = replace(SIZES[task], points=256 if name == "gacnet" else 128)

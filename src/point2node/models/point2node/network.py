@@ -1,4 +1,4 @@
-"""The whole networks: feature extraction → dynamic node correlation → fully connected head."""
+"""The complete networks: feature extraction → dynamic node correlation → fully connected head."""
 
 from __future__ import annotations
 
