@@ -1,3 +1,3 @@
-"""The tables of docs/experiments.md, each by one command that can be stopped and resumed."""
+"""The tables of docs/experiments.md, each made by one command that can be stopped and resumed."""
 
-import point2node  # noqa: F401  before torch: it sets how OpenMP's threads wait
+import point2node  # noqa: F401  imported before torch, because it sets how OpenMP's threads wait

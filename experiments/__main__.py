@@ -1,10 +1,10 @@
 """``python -m experiments TABLE [--runs FOLDER] [--modelnet40 FOLDER]``: train what is missing, then write the table.
 
-Every training is a run folder of its own; those that are finished are left alone, those that were stopped go on. The
-table goes to experiments/results/TABLE.md and .json, from which docs/experiments.md is written.
-``python -m experiments beyond --only 'rooms/*-seed0'`` trains only the runs whose names fit; so does reference_models.
+Every training has its own run folder: finished runs are skipped, and stopped runs are resumed. The table is written to
+experiments/results/TABLE.md and .json, the source of docs/experiments.md.
+``python -m experiments beyond --only 'rooms/*-seed0'`` trains only runs with matching names; reference_models as well.
 ``python -m experiments real_rooms --real FOLDER [--weights NAME]`` trains nothing: it scores weights on real rooms.
-``python -m experiments features --real FOLDER`` tells which features of single points hold on them.
+``python -m experiments features --real FOLDER`` tests which features of single points transfer to real rooms.
 ``python -m experiments adapt --real FOLDER [--weights NAME] [--steps N]`` scores them before and after adapting.
 ``python -m experiments clicks [--real FOLDER] [--weights NAME] [--rooms N]`` lets an oracle correct rooms by clicks.
 """
@@ -26,15 +26,15 @@ ON_REAL_ROOMS = ("real_rooms", "features", "adapt")
 
 
 def main() -> None:
-    """Make the table that the command line names."""
+    """Make the table that is named on the command line."""
     parser = argparse.ArgumentParser(prog="python -m experiments", description=__doc__)
     parser.add_argument("table", choices=TABLES)
     parser.add_argument("--runs", type=Path, default=Path("experiments/runs"), help="where the run folders are")
     parser.add_argument("--modelnet40", type=Path, help="ModelNet40: a prepared store, or the folder of its files")
-    parser.add_argument("--modelnet10", type=Path, help="ModelNet10, likewise")
+    parser.add_argument("--modelnet10", type=Path, help="ModelNet10: a prepared store, or the folder of its files")
     parser.add_argument("--real", type=Path, help="the folder of real labelled rooms, one folder for each scanner kind")
     parser.add_argument("--weights", default="rooms", help="pretrained weights by name, a run folder or a file")
-    parser.add_argument("--pictures", type=Path, default=Path("out/real_rooms"), help="where pictures of rooms go")
+    parser.add_argument("--pictures", type=Path, default=Path("out/real_rooms"), help="folder for pictures of rooms")
     parser.add_argument("--votes", type=int, help="real_rooms: as for predict")
     parser.add_argument("--thin", type=float, help="real_rooms: as for predict")
     parser.add_argument("--quality", choices=QUALITIES, help="real_rooms: as for predict")
@@ -42,11 +42,15 @@ def main() -> None:
         "--store", type=Path, help="real_rooms: a prepared store of generated rooms, scored next to them"
     )
     parser.add_argument(
-        "--in-pieces", action="store_true", help="real_rooms: label rooms as scans are that are larger than memory"
+        "--in-pieces",
+        action="store_true",
+        help="real_rooms: label rooms in pieces, like scans that are larger than memory",
     )
     parser.add_argument("--smooth", action=argparse.BooleanOptionalAction, help="real_rooms: as for predict")
     parser.add_argument(
-        "--steps", type=int, help="adapt: of each round of training, for each scanner kind; no training if not given"
+        "--steps",
+        type=int,
+        help="adapt: training steps of each round, for each scanner kind; no training if not given",
     )
     parser.add_argument(
         "--only", nargs="+", default=[], help="beyond, reference_models: patterns of runs, like 'rooms/dgcnn*-seed0'"
@@ -79,7 +83,7 @@ def main() -> None:
             table.make_table(given.runs / given.table, *data)
     except InputError as error:
         parser.error(str(error))
-    except subprocess.CalledProcessError as error:  # the command has said itself what stopped it
+    except subprocess.CalledProcessError as error:  # the command has already printed its error
         sys.exit(error.returncode)
 
 

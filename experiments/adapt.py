@@ -3,11 +3,11 @@
 The rooms of each scanner kind (the folder of ``real_rooms``) are treated as the unlabelled scans of one user; their
 labels are only used to score. Measured are the weights as they are, batch-norm statistics of each room mixed in by
 the shares below (``predict --adapt bn`` uses ½), and, where steps are given, ``point2node adapt`` on all rooms of
-the kind, with so many steps in each round: minutes would be other steps on another machine. Weights that are adapted
-here are for this table alone.
+the kind, with this many steps in each round (minutes would mean other steps on another machine). Weights adapted
+here are used for this table only.
 
-The figures go to experiments/results/adapt.json, one entry for each set of weights; what is measured anew takes the
-place of what was there, the rest stays. The tables of the entry that was measured last go to adapt.md.
+The figures go to experiments/results/adapt.json, one entry for each set of weights; new figures replace
+earlier ones of the same entry. The tables of the entry that was measured last go to adapt.md.
 """
 
 from __future__ import annotations
@@ -74,14 +74,14 @@ def adapt_once(weights: str, scans: Path, run: Path, steps: int) -> SceneLabelle
 
 
 def describe(kinds: Sequence[Kind], names: Sequence[str]) -> dict[str, Any]:
-    """The figures of one way."""
+    """Return the figures of one way of adapting."""
     figures = {kind.name: {key: kind.as_dict(names)[key] for key in KEPT} for kind in kinds}
     described: dict[str, Any] = without_nan({"kinds": figures, "mean": mean_of(figures)})
     return described
 
 
 def write_results(entry: Mapping[str, Any], ways: Mapping[str, Any]) -> None:
-    """Put the ways into the entry of the same weights, if there is one, and write the table."""
+    """Add the figures to the entry of the same weights, or make one, and write the table."""
     file = running.RESULTS / "adapt.json"
     earlier = json.loads(file.read_text(encoding="utf-8"))["figures"] if file.is_file() else []
     same = [one for one in earlier if one["checksum"] == entry["checksum"]]
@@ -103,7 +103,7 @@ def score_table(result: Mapping[str, Any]) -> str:
         for name, kind in (*found["kinds"].items(), ("mean", found["mean"])):
             before = original["mean"] if name == "mean" else original["kinds"][name]
             gains = [f"{100 * (kind[key] - before[key]):+.1f}" for key in ("oa", "miou")]
-            rows.append([_named(result), f"{name}, {way}", *(percent(kind[key]) for key in FIGURES), *gains])
+            rows.append([_weights_name(result), f"{name}, {way}", *(percent(kind[key]) for key in FIGURES), *gains])
     return markdown_table(["weights", "scanner, adapted by", *PER_CENT, "Δ OA", "Δ mIoU"], rows)
 
 
@@ -117,5 +117,5 @@ def room_table(result: Mapping[str, Any]) -> str:
     return markdown_table(["OA / mIoU, %", "room", *result["ways"]], rows)
 
 
-def _named(result: Mapping[str, Any]) -> str:
+def _weights_name(result: Mapping[str, Any]) -> str:
     return f"{result['weights']} ({result['checksum'][:6]})"

@@ -1,9 +1,9 @@
-"""The paper's nine variants, joint and scaled ones, claim by claim: ``make table-beyond``.
+"""The paper's nine variants and joint and scaled ones, compared claim by claim: ``make table-beyond``.
 
-The networks have width 2 on blocks of 3 m; on ModelNet40 they are the preset's. Differences are taken within each
-seed. The joint variant is compared with Point2Node at equal steps and at equal time: Point2Node is trained once more,
-for as many steps as fit into joint's time. The baseline is also trained for twice the steps, to see whether it has
-flattened.
+On blocks of 3 m the networks have width 2; on ModelNet40 they are the preset's. Differences are computed for each seed.
+The joint variant is compared with Point2Node at equal steps and at equal time: Point2Node is also trained for as many
+steps as take the time of the joint variant. The baseline is also trained for twice the steps, to see whether it has
+converged.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     "linear_aggregation": ("variant=linear_aggregation",),
     "parameter_free_aa": ("variant=parameter_free_aa",),
 }
-"""In the order of training: the most informative first."""
+"""The rows in the order of training: the most informative ones first."""
 BEYOND = (
     Claim("the baseline still gains from twice the steps", ("baseline_twice_as_long",), ("baseline",)),
     Claim("the three blocks beat twice the steps", ("point2node",), ("baseline_twice_as_long",)),
@@ -69,7 +69,7 @@ def make_table(runs: Path, modelnet40: Path | None, real: Path | None, only: Seq
 
 
 def plan(tasks: Sequence[Task], runs: Path) -> Iterator[Plan]:
-    """Yield the runs in order; those at equal time once the runs that they depend on are finished."""
+    """Yield the runs in order; those at equal time follow once the runs that they depend on are finished."""
     for seed in SEEDS:
         for task in tasks:
             for name, words in ROWS.items():
@@ -80,7 +80,7 @@ def plan(tasks: Sequence[Task], runs: Path) -> Iterator[Plan]:
 
 
 def choose_steps(name: str, task: str, runs: Path) -> int | None:
-    """Return how long a row is trained; None if that is not known yet."""
+    """Return the steps to train a row for; None if not known yet."""
     steps = STEPS[task]
     if name == "baseline_twice_as_long":
         return 2 * steps

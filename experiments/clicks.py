@@ -1,15 +1,15 @@
-"""What clicks are worth: ``make table-clicks [REAL=FOLDER] [WEIGHTS=rooms] [ROOMS=4]``.
+"""The accuracy gained by corrections: ``make table-clicks [REAL=FOLDER] [WEIGHTS=rooms] [ROOMS=4]``.
 
-An oracle corrects rooms that training never saw: generated ones in styles that are held out, and, where given, real
-labelled rooms (the folder of ``real_rooms``). Each click gives the whole segment under it its class; where less than
-nine tenths of it are of one class, as a person would see, the brush is taken instead, as wide as the same rule allows,
-and the class of the clicked point. Where nobody knows the class, the click is lost. Clicks go to where ``next`` leads,
-to random points, or to the largest segment that is wrong, which a person would see. The network learns after 5, 20 and
-50 clicks, each time from the pretrained weights.
+An oracle corrects rooms that training never saw: generated rooms in held-out styles and, if given, real labelled rooms
+(the folder of ``real_rooms``). Each click assigns the true class to the whole segment under it. If less than nine
+tenths of the segment are of one class, which a person would see, the click uses the brush instead, with the class of
+the clicked point and the largest radius that satisfies the same rule. If the class is unknown, the click has no effect.
+Clicks are placed where ``next`` leads, at random points, or in the segment with the most wrong points, which a person
+would see. The network learns after 5, 20 and 50 clicks, each time from the pretrained weights.
 
-Every room is a person's only scan. Scored are all of its points, by what is shown (corrections over labels), by the
-labels of the taught weights alone (what ``predict`` gives), and by the corrections over the original labels, without
-any learning. The figures go to experiments/results/clicks.md and .json; no point of a room is kept.
+Every room is treated as a person's only scan. All of its points are scored, by the labels shown (corrections over
+labels), by the labels of the taught weights alone (the result of ``predict``), and by the corrections over the original
+labels without any learning. The figures are written to experiments/results/clicks.md and .json; no points are stored.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ from point2node.teaching.spots import best_spot
 from point2node.weights.trained import load_trained
 
 CLICKS = (5, 20, 50)
-"""After so many the network learns."""
+"""The numbers of clicks after which the network learns."""
 SEED = 77
-"""Of the generated rooms; the recipe was chosen on other ones."""
+"""The seed of the generated rooms; the recipe was chosen on others."""
 ROOMS = 4
 PURE = 0.9
-"""The share of what is selected that has to be of one class."""
+"""The share of the selected points that must be of one class."""
 BRUSHES = (0.2, 0.1, 0.05)
-"""Metres: the brushes that are tried where a segment is not pure; the last is taken in any case."""
+"""Radii in metres of the brushes to try if a segment is not pure; the last is used in any case."""
 FIGURES = MappingProxyType(
     {"shown": "shown", "learnt": "taught weights alone", "unlearnt": "corrections without learning"}
 )
@@ -55,7 +55,7 @@ Indices = NDArray[np.int64]
 
 @dataclass(eq=False)
 class Room:
-    """A room as the oracle knows it; arrays are of its placed points."""
+    """A room and what the oracle knows about it; arrays are by placed point."""
 
     name: str
     scan: TaughtScan
@@ -63,7 +63,7 @@ class Room:
     truth: Indices
     segments: Indices
     labels: Indices
-    """By the weights as they are now."""
+    """The labels of the current weights."""
     entropy: NDArray[np.float32]
     corrected: Indices
     """The class that each point was corrected to; −1 for none."""
@@ -72,11 +72,11 @@ class Room:
 
 
 Place = Callable[[Room, np.random.Generator], int | None]
-"""Where the next click goes: a placed point, None if there is nothing left to click at."""
+"""Chooses the placed point for the next click; None if there is nothing left to click on."""
 
 
 def click_next(room: Room, random: np.random.Generator) -> int | None:
-    """Where ``next`` leads."""
+    """Return the point that ``next`` leads to."""
     xyz = room.observed.placement.xyz
     spot = best_spot(xyz, room.segments, room.entropy, room.labels, room.corrected >= 0, room.passed)
     if spot is None:
@@ -86,13 +86,13 @@ def click_next(room: Room, random: np.random.Generator) -> int | None:
 
 
 def click_anywhere(room: Room, random: np.random.Generator) -> int | None:
-    """A random point that is not corrected yet."""
+    """Return a random point that has not been corrected yet."""
     left = np.flatnonzero(room.corrected < 0)
     return int(random.choice(left)) if len(left) else None
 
 
 def click_mistake(room: Room, random: np.random.Generator) -> int | None:
-    """The segment with the most points that are shown with a wrong label."""
+    """Return a wrong point of the segment with the most wrong points."""
     shown = np.where(room.corrected >= 0, room.corrected, room.labels)
     wrong = (shown != room.truth) & (room.truth >= 0) & (room.corrected < 0)
     counts = np.bincount(room.segments, wrong)
@@ -107,23 +107,23 @@ WAYS: Mapping[str, Place] = MappingProxyType(
 
 
 def make_table(weights: str, real: Path | None, rooms: int = ROOMS, recipe: Recipe | None = None) -> None:
-    """Let the oracle click in every room in every way, and write what came of it."""
+    """Let the oracle correct every room in every way, and write the results."""
     labeller = SceneLabeller(load_trained(weights))
     command = f"python -m experiments clicks --weights {weights} --rooms {rooms}" + (" --real FOLDER" if real else "")
     columns = ["rooms", "clicks", "placed by", *(f"{one}, mIoU %" for one in FIGURES.values()), "seconds a round"]
     figures: dict[str, Any] = {"weights": labeller.name, "checksum": checksum_of(labeller), "rooms": []}
     found = figures["rooms"]
-    for kind, name, cloud, truth in given_rooms(labeller, real, rooms):
+    for kind, name, cloud, truth in rooms_to_correct(labeller, real, rooms):
         for entry in correct_room(labeller, name, cloud, truth, recipe or Recipe()):
             found.append({"kind": kind, "room": name, **entry})
             print(f"{kind}, {name}, {entry['way']}, {entry['clicks']} clicks: {percent(entry['shown'])}", flush=True)
-        running.write_table("clicks", command, columns, table_rows(found), figures)  # what is done is kept if it stops
+        running.write_table("clicks", command, columns, table_rows(found), figures)  # keeps finished rooms if it stops
 
 
-def given_rooms(
+def rooms_to_correct(
     labeller: SceneLabeller, real: Path | None, rooms: int
 ) -> Iterator[tuple[str, str, PointCloud, Indices]]:
-    """Kind, name, cloud and truth of each room."""
+    """Yield the kind, name, cloud and truth of each room."""
     for index in range(rooms):
         cloud = generate_room(SEED, index, styles="held_out")
         assert cloud.labels is not None
@@ -136,7 +136,7 @@ def given_rooms(
 def correct_room(
     labeller: SceneLabeller, name: str, cloud: PointCloud, truth: Indices, recipe: Recipe
 ) -> Iterator[dict[str, Any]]:
-    """The figures of one room before any click, and after each round in every way."""
+    """Yield the figures of one room before any click, and after each round in every way."""
     scan = TaughtScan(name, cloud, no_corrections(cloud, labeller.classes), Options())
     started = time.monotonic()
     observed = observe(labeller, scan, most=10**9)
@@ -169,7 +169,7 @@ def _click(labeller: SceneLabeller, start: Room, way: str, place: Place, recipe:
 
 
 def _answer(room: Room, point: int) -> tuple[Indices, int]:
-    """The points that the oracle corrects with a click, and their class; −1 where nobody knows it."""
+    """Return the points that the oracle corrects with a click, and their class; −1 if unknown."""
     segment = select_segment(room.segments, point)
     known = room.truth[segment][room.truth[segment] >= 0]
     counts = np.bincount(known, minlength=1)
@@ -184,7 +184,7 @@ def _answer(room: Room, point: int) -> tuple[Indices, int]:
 
 
 def _score(labeller: SceneLabeller, start: Room, room: Room, taught: Taught) -> dict[str, Any]:
-    """Relabel the room by what was taught, and score it."""
+    """Relabel the room with the taught weights, and score it."""
     started = time.monotonic()
     tail = tail_of(taught.network).eval()
     room.labels, room.entropy = label_observed(room.observed, tail, len(taught.card.classes))
@@ -205,7 +205,7 @@ def _miou(truth: Indices, labels: Indices, labeller: SceneLabeller) -> float:
 
 
 def table_rows(found: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    """The mean over the rooms of each kind."""
+    """Return the rows of the table: means over the rooms of each kind."""
     rows = []
     for kind in dict.fromkeys(one["kind"] for one in found):
         for clicks in (0, *CLICKS):

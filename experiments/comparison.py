@@ -1,7 +1,7 @@
 """Train, score and measure many networks with one recipe; shared by ``beyond`` and ``reference_models``.
 
-The recipe of a task is the same for all networks: that of its preset, with a rate of 0.002 and with batches, warm-up
-and weight averaging that suit short trainings. Nothing was tuned for these tables; the presets were made with
+The recipe of a task is the same for all networks: that of its preset, with a learning rate of 0.002 and with batches,
+warm-up and weight averaging that suit short trainings. Nothing was tuned for these tables; the presets were tuned with
 Point2Node (docs/training.md).
 
 Runs are in RUNS/TASK/NETWORK-seedN. The tables are written after every run, and cells without a run say "not trained".
@@ -60,7 +60,7 @@ SHORT: tuple[str, ...] = ("learning_rate=0.002", "warmup_steps=60", "ema_decay=0
 ROOMS = Task("rooms", "rooms_real", (*SHORT, "rooms=80", "batch_size=4", "validation_scenes=0"), "test")
 """Blocks of 3 m from 64 generated rooms, without colour; scored on eight others, mostly of unseen types and styles."""
 SHAPES = Task("modelnet40", "modelnet40_modern", (*SHORT, "batch_size=16", "folds=10", "fold=0"), "val")
-"""One fold in ten of the training shapes is held back; the official test split is never looked at."""
+"""One fold in ten of the training shapes is held back; the official test split is never used."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def carry_out(
     plans: Iterable[Plan], runs: Path, real: Path | None, only: Sequence[str], write: Callable[[], None]
 ) -> None:
     """Train, score and measure each plan that matches a pattern of ``only``; call ``write`` after each."""
-    keep_freed_memory()  # as the command 'train' does: step times are measured here
+    keep_freed_memory()  # like the command 'train', because step times are measured here
     write()
     for plan in plans:
         if only and not any(fnmatchcase(plan.name, pattern) for pattern in only):
@@ -142,8 +142,8 @@ def measure_once(run: RunFolder) -> None:
         return
     trained, settings = load_trained(run.path, "last"), run.read_settings()
     summary = json.loads(run.summary.read_text(encoding="utf-8"))
-    with one_thread():  # one form after the other: a network is in one mode at a time
-        cloud = alternate({"cloud": partial(answer, trained)}, clock=time.process_time)["cloud"]
+    with one_thread():  # one after the other: a network is in one mode at a time
+        cloud = alternate({"cloud": partial(infer, trained)}, clock=time.process_time)["cloud"]
         step = alternate({"step": training_step(trained, settings)}, clock=time.process_time)["step"]
     costs = {
         "macs": trained.network.macs(trained.card.points),
@@ -157,7 +157,7 @@ def measure_once(run: RunFolder) -> None:
 def steps_in_equal_time(steps: int, of: RunFolder, as_: RunFolder, file: Path) -> int | None:
     """Return how many steps of ``of`` take as long as ``steps`` of ``as_``; None until both are trained.
 
-    Their steps are timed alternately. This is done once and kept in ``file``, so runs of all seeds are equally long.
+    Their steps are timed alternately. This is done once and saved in ``file``, so runs of all seeds are equally long.
     """
     if not file.is_file():
         if not (of.finished and as_.finished):
@@ -183,13 +183,13 @@ def one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-def answer(trained: Trained) -> None:
-    """Label one cloud, geometry included."""
+def infer(trained: Trained) -> None:
+    """Label one cloud, including its geometry."""
     ask(trained.network, random_batch(trained, 1))
 
 
 def training_step(trained: Trained, settings: Settings) -> Callable[[], None]:
-    """Return a function that does a training step on a whole batch, geometry included."""
+    """Return a function that does a training step on a whole batch, including its geometry."""
     network = trained.network.train()
     optimiser = build_optimiser(settings, network)
 

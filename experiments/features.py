@@ -1,8 +1,8 @@
-"""Which features hold on real rooms, by a network of single points: ``make feature-rooms REAL=FOLDER``.
+"""Which features transfer to real rooms, tested with a network on single points: ``make feature-rooms REAL=FOLDER``.
 
-A perceptron of two hidden layers sees nothing but the features of one cell of 4 cm at a time. It is trained on
-generated rooms and scored on the cells of real ones, so that the score says what a feature tells before a network that
-sees neighbours is trained for hours. The real rooms are only scored.
+A perceptron with two hidden layers sees only the features of one cell of 4 cm at a time. It is trained on generated
+rooms and scored on the cells of real ones, so its score shows how informative a feature is before a network that sees
+neighbours is trained for hours. The real rooms are only used for scoring.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ EVERYTHING: tuple[Feature, ...] = ("height", *SURROUNDINGS)
 SETS: tuple[tuple[Feature, ...], ...] = tuple(EVERYTHING[:count] for count in range(1, len(EVERYTHING) + 1))
 
 Cells = tuple[NDArray[np.float32], NDArray[np.int64]]
-"""The features (M, width) of cells, all of ``EVERYTHING`` side by side, and their classes, −1 where there is none."""
+"""The features (M, width) of cells, all of ``EVERYTHING`` concatenated, and their classes (M,), −1 for none."""
 
 
 def make_table(real: Path) -> None:
-    """Train on every set of features, with every seed, and score on the real rooms."""
+    """Train with every set of features and every seed, and score on the real rooms."""
     names = [one.name for one in S3DIS]
     kinds = {
         folder.name: [
@@ -57,13 +57,13 @@ def make_table(real: Path) -> None:
                     confusion += count_confusion(truth, predicted, len(names))
                 found[kind] = figures_of(confusion, names, Calibration())
             figures.append({"features": list(wanted), "seed": seed, "kinds": found})
-            rows.append((", ".join(wanted), str(seed), *(_told(found[kind]) for kind in kinds)))
-    columns_told = ("features", "seed", *(f"{kind}: OA / mIoU / eleven, %" for kind in kinds))
-    write_table("features", "python -m experiments features --real FOLDER", columns_told, rows, figures)
+            rows.append((", ".join(wanted), str(seed), *(_score_cell(found[kind]) for kind in kinds)))
+    headings = ("features", "seed", *(f"{kind}: OA / mIoU / eleven, %" for kind in kinds))
+    write_table("features", "python -m experiments features --real FOLDER", headings, rows, figures)
 
 
 def describe(xyz: NDArray[np.floating], labels: NDArray[np.integer]) -> Cells:
-    """The cells of one cloud; each has the class of its first point."""
+    """Return the cells of one cloud; each has the class of its first point."""
     around = describe_surroundings(xyz, SURROUNDINGS)
     first = np.unique(around.number, return_index=True)[1]
     heights = xyz[first, 2:] - floor_height(xyz[:, 2].astype(np.float32))
@@ -71,7 +71,7 @@ def describe(xyz: NDArray[np.floating], labels: NDArray[np.integer]) -> Cells:
 
 
 def generated_cells() -> Cells:
-    """Cells of generated rooms, at most as many of each."""
+    """Return the cells of generated rooms, at most ``CELLS_EACH`` of each."""
     random, parts = np.random.default_rng(0), []
     for index in range(ROOMS):
         room = generate_room(SERIES, index)
@@ -85,7 +85,7 @@ def generated_cells() -> Cells:
 
 
 def train(inputs: NDArray[np.float32], classes: NDArray[np.int64], seed: int) -> tuple[nn.Module, Any]:
-    """The trained perceptron, and what brings features before it."""
+    """Return the trained perceptron, and the function that scales its input."""
     torch.manual_seed(seed)
     mean, deviation = inputs.mean(axis=0), inputs.std(axis=0) + 1e-6
 
@@ -115,5 +115,5 @@ def train(inputs: NDArray[np.float32], classes: NDArray[np.int64], seed: int) ->
     return network.eval(), scale
 
 
-def _told(found: dict[str, float]) -> str:
+def _score_cell(found: dict[str, float]) -> str:
     return " / ".join(percent(found[key]) for key in ("oa", "miou", "miou_eleven"))

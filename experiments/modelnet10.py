@@ -1,8 +1,8 @@
 """ModelNet10 from the weights of ModelNet40: ``make table-modelnet10``.
 
 The ten classes are among the forty, so their network starts from the twin of the pretrained one and learns from both
-samplings of each shape. The fold that the twin never saw is held back here, too, whichever sampling a shape comes from:
-validation figures and the temperature come from it. The official test split is never looked at.
+samplings of each shape. The fold that the twin never saw is also held back here, for both samplings of a shape; it is
+used for the validation figures and the temperature. The official test split is never used.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from point2node.weights.run_folder import RunFolder
 from point2node.weights.settings import load_preset
 
 START = Path(__file__).parent / "runs/modelnet40/point2node-seed0-fold"
-"""The run whose calibrated weights the network starts from."""
+"""The run with the calibrated weights that the network starts from."""
 WORDS: tuple[str, ...] = ("classes=10", "seed=0", "epochs=10", "learning_rate=0.002", "class_weights=balanced")
-"""Classes are weighted: 889 chairs and 106 bathtubs are there to learn from, 100 and 50 to test on."""
+"""Classes are weighted: there are 889 chairs and 106 bathtubs for training, 100 and 50 for testing."""
 VOTES = 10
 COLUMNS = ("network", "steps", "hours", "trained on", "held back", "votes", "OA, held back, %", "mAcc, held back, %")
 
 
 def make_table(runs: Path, modelnet10: Path, modelnet40: Path) -> None:
-    """Join the samplings, train, calibrate; score the network and the one that it started from on the same shapes."""
+    """Join the samplings, train, calibrate, and score the network and the one it started from on the same shapes."""
     data = join_samplings(modelnet10, modelnet40, cache_folder() / "modelnet10_both_samplings")
     run = train_once(runs / "point2node-seed0", PRESET, (*WORDS, f"start={RunFolder(START).calibrated}"), data)
     calibrate_once(run, "--votes", str(VOTES), "--weights", "last")
@@ -60,9 +60,9 @@ def make_table(runs: Path, modelnet10: Path, modelnet40: Path) -> None:
 
 
 def join_samplings(modelnet10: Path, modelnet40: Path, out: Path) -> Path:
-    """A folder of h5 files with the ten classes of both: to learn from, and the fold held back of the forty classes.
+    """Write a folder of h5 files with the ten classes of both: the training shapes, and the held-back fold.
 
-    Of a shape that is held back only the sampling of ModelNet10 is scored: that is the one of its test split.
+    Held-back shapes are scored only in the sampling of ModelNet10, which is also that of its test split.
     """
     ten, forty = (open_data("modelnet", path) for path in (modelnet10, modelnet40))
     for store in (ten, forty):
@@ -90,7 +90,7 @@ def join_samplings(modelnet10: Path, modelnet40: Path, out: Path) -> Path:
 
 
 def _take(store: Store, names: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Upright clouds, labels and names of the training shapes whose class is one of ``names``."""
+    """Return upright clouds, labels and names of the training shapes of the classes ``names``."""
     shapes = store.shapes("train")
     places = {one.value: names.index(one.name) for one in store.classes if one.name in names}
     if len(places) != len(names):

@@ -1,9 +1,9 @@
-"""The paper's ModelNet40 table, trained here: ``make table-modelnet40``.
+"""The paper's ModelNet40 table: ``make table-modelnet40``.
 
-Point2Node and its baseline are trained by one recipe, in stages that each start from the weights of the one before with
-a rate that rises and falls again: after every stage there are weights worth keeping. All stages leave out one fold in
-ten, but the last one is also trained on all 9,843 shapes, and that is what ships. Validation figures and the
-temperature come from its twin that has never seen the fold. The official test split is never looked at.
+Point2Node and its baseline are trained with the same recipe, in stages that start from the weights of the previous one,
+each with a learning rate that rises and falls again, so every stage ends with usable weights. All stages hold back one
+fold in ten. The last stage is also trained on all 9,843 shapes; this is the pretrained model. The validation figures
+and the temperature come from its twin, which has never seen the fold. The official test split is never used.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PRESET = "modelnet40_modern"
 NETWORKS = {"Point2Node": "point2node", "PointCNN (baseline)": "baseline"}
 SEEDS = (0,)
 STAGES: tuple[tuple[str, ...], ...] = ((), ("learning_rate=0.002",))
-"""What differs from the preset in each stage."""
+"""The settings of each stage that differ from the preset."""
 HOLDING_BACK: tuple[str, ...] = ("folds=10", "fold=0")
 ON_EVERYTHING: tuple[str, ...] = ("validation_share=0",)
 VOTES = 10
@@ -41,7 +41,7 @@ COLUMNS = (
 
 
 def make_table(runs: Path, modelnet40: Path | None) -> None:
-    """Train each network on everything, and its twin; calibrate both; score the twin with one vote and with all."""
+    """Train each network on all shapes, and its twin; calibrate both; score the twin with one vote and all votes."""
     rows, figures = [], []
     for name, variant in NETWORKS.items():
         for seed in SEEDS:
@@ -85,7 +85,7 @@ def make_table(runs: Path, modelnet40: Path | None) -> None:
 
 
 def _cost(run: RunFolder) -> dict[str, Any]:
-    """What a training saw and took."""
+    """Return the number of shapes that a training saw, and its cost."""
     settings, card = run.read_settings(), run.read_card()
     cost = training_cost(run.history, settings.batch_size, settings.points)
     return {"run": run.name, "trained_on": card.training, "held_back": card.validation, **asdict(cost)}

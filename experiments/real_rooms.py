@@ -1,18 +1,18 @@
-"""Trained weights on real labelled rooms, pooled by scanner kind: ``make real-rooms REAL=FOLDER [WEIGHTS=rooms]``.
+"""Accuracy on real labelled rooms, pooled by scanner kind: ``make real-rooms REAL=FOLDER [WEIGHTS=rooms]``.
 
-``FOLDER`` holds a class file ``classes.yaml`` and a folder for each scanner kind, with the labelled clouds of a split
-below: ``panoramic/test/*.npz``, ``handheld/test/*.ply``, coloured or not. Rooms are labelled as users' scans are, by
-``point2node predict`` without options, unless some are given. All scores of a kind come from one confusion matrix of
-all its points. "Groups" is how often the network was asked: the cost, on any machine. With ``--store`` the rooms of a
-prepared store are a further kind, called generated; with ``--in-pieces`` rooms are labelled as scans are that do not
-fit into memory.
+``FOLDER`` contains a class file ``classes.yaml`` and a folder for each scanner kind, with a folder of labelled clouds
+for each split: ``panoramic/test/*.npz``, ``handheld/test/*.ply``, with or without colour. Rooms are labelled like scans
+of users, by ``point2node predict`` without options unless some are given. All scores of a kind come from one confusion
+matrix of all its points. "Groups" is the number of groups of points that went through the network: the cost on any
+machine. With ``--store`` the rooms of a prepared store are a further kind, called generated; with ``--in-pieces`` rooms
+are labelled like scans that do not fit into memory.
 
-"mIoU, eleven" leaves out board and clutter, as the literature on training with synthetic rooms does: points that are
-truly of these two are not counted; a point of another class that is labelled as one of them is wrong. It is the mean
-over those of the other eleven classes that occur.
+"mIoU, eleven" leaves out board and clutter, as the literature on training with synthetic rooms does: points whose true
+class is one of these are not counted, but points of other classes that are labelled as one of them are wrong. The mean
+is taken over those of the other eleven classes that occur.
 
-The figures go to experiments/results/real_rooms.md and .json, one entry for each set of weights; pictures of every
-room, true and predicted labels side by side, to ``--pictures``. No point of a room is kept.
+The figures are written to experiments/results/real_rooms.md and .json, with one entry for each set of weights; pictures
+of every room, with true and predicted labels side by side, to ``--pictures``. No points of rooms are stored.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ PER_CENT = tuple(f"{name}, %" for name in FIGURES.values())
 
 @dataclass(eq=False)
 class Kind:
-    """The rooms of one scanner kind, and what is counted on them."""
+    """The rooms of one scanner kind, and their counts."""
 
     name: str
     confusion: Counts
@@ -60,10 +60,10 @@ class Kind:
     rooms: dict[str, dict[str, Any]] = field(default_factory=dict)
     seconds: float = 0.0
     groups: int = 0
-    """How many groups of points the network was asked about."""
+    """The number of groups of points that went through the network."""
 
     def as_dict(self, names: Sequence[str]) -> dict[str, Any]:
-        """The figures as JSON takes them: fractions, null for what was not there."""
+        """Return the figures as JSON values: fractions, null for what was absent."""
         scores = score(self.confusion, names)
         return {
             **figures_of(self.confusion, names, self.calibration),
@@ -78,7 +78,7 @@ class Kind:
 
 
 class InPieces(SceneLabeller):
-    """Labels a cloud as ``predict`` labels a file that is larger than memory."""
+    """Labels a cloud like ``predict`` labels a file that is larger than memory."""
 
     def label(
         self,
@@ -88,7 +88,7 @@ class InPieces(SceneLabeller):
         name: str = "cloud",
         kept: KeptWork | None = None,
     ) -> LabelledCloud:
-        """Label the cloud's cubes, and each point as its cube."""
+        """Label the cloud's cubes, and give each point the label of its cube."""
         options = options or Options()
         pieces = Pieces(len(cloud), 0, lambda: iter([cloud]))
         side = self.cube(options) / FINER / options.scale_of(cloud)
@@ -106,7 +106,7 @@ def make_table(
     *,
     in_pieces: bool = False,
 ) -> None:
-    """Label every room of the split "test", score, draw, and put the figures next to those of other weights."""
+    """Label, score and draw every room of the split "test", and add the figures to those of other weights."""
     labeller = (InPieces if in_pieces else SceneLabeller)(load_trained(weights))
     split = "test"
     names = [one.name for one in labeller.classes]
@@ -140,10 +140,10 @@ def label_rooms(
     class_file: Path,
     split: str,
     options: Options | None = None,
-    told: Callable[[Kind, str, LabelledCloud, Labels], None] = lambda kind, room, labelled, truth: None,
+    on_room: Callable[[Kind, str, LabelledCloud, Labels], None] = lambda kind, room, labelled, truth: None,
 ) -> Kind:
-    """Label and count every room of one kind and split; ``told`` hears of each."""
-    return label_kind(labeller, folder.name, read_rooms(folder, class_file, split, labeller.classes), options, told)
+    """Label and count every room of one kind and split; ``on_room`` is called for each."""
+    return label_kind(labeller, folder.name, read_rooms(folder, class_file, split, labeller.classes), options, on_room)
 
 
 def label_kind(
@@ -151,20 +151,20 @@ def label_kind(
     name: str,
     rooms: Iterator[tuple[str, PointCloud, Labels]],
     options: Options | None = None,
-    told: Callable[[Kind, str, LabelledCloud, Labels], None] = lambda kind, room, labelled, truth: None,
+    on_room: Callable[[Kind, str, LabelledCloud, Labels], None] = lambda kind, room, labelled, truth: None,
 ) -> Kind:
-    """The same for rooms that are read one after the other."""
+    """Label and count rooms that are read one after the other; ``on_room`` is called for each."""
     names = [one.name for one in labeller.classes]
     kind = Kind(name, np.zeros((len(names), len(names)), np.int64))
-    asked: list[int] = []
-    counting = labeller.network.register_forward_pre_hook(lambda network, given: asked.append(len(given[0])))
+    group_counts: list[int] = []
+    counting = labeller.network.register_forward_pre_hook(lambda network, given: group_counts.append(len(given[0])))
     for room, cloud, truth in rooms:
         start = time.monotonic()
         labelled = labeller.label(cloud, options, name=room)
         kind.seconds += time.monotonic() - start
-        kind.groups = sum(asked)
+        kind.groups = sum(group_counts)
         add_room(kind, room, labelled, truth)
-        told(kind, room, labelled, truth)
+        on_room(kind, room, labelled, truth)
         found = kind.rooms[room]
         print(f"{kind.name}, {room}: OA {percent(found['oa'])}, mIoU {percent(found['miou'])}", flush=True)
     counting.remove()
@@ -172,12 +172,12 @@ def label_kind(
 
 
 def mean_of(kinds: Mapping[str, Mapping[str, Any]]) -> dict[str, float]:
-    """The plain mean of the kinds' figures."""
+    """Return the unweighted mean of the kinds' figures."""
     return {key: float(np.mean([kind[key] for kind in kinds.values()])) for key in FIGURES}
 
 
 def kind_folders(real: Path, split: str) -> list[Path]:
-    """The folders of the scanner kinds: those that hold the split."""
+    """Return the folders of the scanner kinds: those that contain the split."""
     found = sorted(path for path in real.iterdir() if (path / split).is_dir()) if real.is_dir() else []
     if not found:
         raise InputError(
@@ -192,7 +192,7 @@ def kind_folders(real: Path, split: str) -> list[Path]:
 def read_rooms(
     folder: Path, class_file: Path, split: str, classes: tuple[SemanticClass, ...]
 ) -> Iterator[tuple[str, PointCloud, Labels]]:
-    """Name, cloud and true labels, as places in ``classes`` or −1, of every room of one kind and split."""
+    """Yield name, cloud and true labels (indices into ``classes``, or −1) of every room of one kind and split."""
     dataset = find_own_files(folder, class_file)
     places = {one.name: place for place, one in enumerate(classes)}
     foreign = [one.name for one in dataset.classes if one.name not in places]
@@ -212,7 +212,7 @@ def read_rooms(
 
 
 def read_stored_rooms(path: Path, split: str) -> Iterator[tuple[str, PointCloud, Labels]]:
-    """The same of the scenes of a prepared store, whose classes have to be those of the weights."""
+    """Yield the same for the scenes of a prepared store, which must have the classes of the weights."""
     store = open_store(path)
     for name in store.scenes(split):
         cloud = store.load(name)
@@ -221,7 +221,7 @@ def read_stored_rooms(path: Path, split: str) -> Iterator[tuple[str, PointCloud,
 
 
 def add_room(kind: Kind, room: str, labelled: LabelledCloud, truth: Labels) -> None:
-    """Count one labelled room, for its kind and for itself."""
+    """Add one labelled room to the counts of its kind, and score it."""
     names = [one.name for one in labelled.classes]
     predicted = labelled.places
     confusion = count_confusion(truth, predicted, len(names))
@@ -234,7 +234,7 @@ def add_room(kind: Kind, room: str, labelled: LabelledCloud, truth: Labels) -> N
 
 
 def figures_of(confusion: Counts, names: Sequence[str], calibration: Calibration) -> dict[str, float]:
-    """The figures of the table."""
+    """Return the figures of the table."""
     scores = score(confusion, names)
     return {
         "oa": scores.oa,
@@ -246,13 +246,13 @@ def figures_of(confusion: Counts, names: Sequence[str], calibration: Calibration
 
 
 def score_without(confusion: Counts, names: Sequence[str], left_out: Sequence[str] = LEFT_OUT) -> Scores:
-    """Scores without the true points of some classes; to predict these classes for other points is wrong."""
+    """Score without the true points of some classes; predicting these classes for other points is still wrong."""
     kept = np.array([name not in left_out for name in names])
     return score(np.where(kept[:, None], confusion, 0), names)
 
 
 def draw_room(labelled: LabelledCloud, truth: Labels, title: str, path: Path) -> None:
-    """True and predicted labels side by side, with the colours of the scan if it has any."""
+    """Draw true and predicted labels side by side, with the colours of the scan if it has any."""
     path.parent.mkdir(parents=True, exist_ok=True)
     columns = {} if labelled.cloud.rgb is None else {"colour of the scan": labelled.cloud.rgb}
     columns |= {"true": truth, "predicted": labelled.places}
@@ -260,10 +260,10 @@ def draw_room(labelled: LabelledCloud, truth: Labels, title: str, path: Path) ->
 
 
 def write_results(result: dict[str, Any]) -> None:
-    """Put the result into the results' file, in place of an earlier one of the same weights, and write the table."""
+    """Add the result to the results file, replacing an earlier one of the same weights, and write the table."""
     file = running.RESULTS / "real_rooms.json"
     earlier = json.loads(file.read_text(encoding="utf-8"))["figures"] if file.is_file() else []
-    results = [one for one in earlier if _asked(one) != _asked(result)] + [result]
+    results = [one for one in earlier if _measurement_key(one) != _measurement_key(result)] + [result]
     file.parent.mkdir(parents=True, exist_ok=True)
     command = "python -m experiments real_rooms --weights WEIGHTS --real FOLDER"
     file.write_text(json.dumps({"command": command, "figures": results}, indent=1) + "\n", encoding="utf-8")
@@ -290,7 +290,7 @@ def score_table(result: dict[str, Any]) -> str:
     rows = []
     for name, kind in (*result["kinds"].items(), ("mean of the real kinds", result["mean"])):
         cost = [f"{kind[key]:,}" if key in kind else "" for key in ("points", "groups")]
-        rows.append([_named(result), name, *(percent(kind[key]) for key in FIGURES), *cost])
+        rows.append([_weights_name(result), name, *(percent(kind[key]) for key in FIGURES), *cost])
     return markdown_table(["weights", "scanner", *PER_CENT, "points", "groups"], rows)
 
 
@@ -303,18 +303,18 @@ def class_table(result: dict[str, Any]) -> str:
 
 def mean_table(results: Sequence[dict[str, Any]]) -> str:
     """Every weights' mean of the real kinds, in the order of measuring."""
-    rows = [[_named(one), _used(one), *(percent(one["mean"][key]) for key in FIGURES)] for one in results]
+    rows = [[_weights_name(one), _used(one), *(percent(one["mean"][key]) for key in FIGURES)] for one in results]
     return markdown_table(["mean of the kinds", "labelled", *PER_CENT], rows)
 
 
 def confusion_tables(result: dict[str, Any]) -> Iterator[str]:
-    """For each scanner kind: where the points of each true class (rows) go, in per cent of these points."""
+    """Yield a table for each scanner kind: predicted classes of the points of each true class (rows), in per cent."""
     for name, kind in result["kinds"].items():
         rows = []
         for true, counts in zip(result["classes"], kind["confusion"], strict=True):
             if sum(counts):
                 rows.append([true, f"{sum(counts):,}", *(f"{100 * count / sum(counts):.0f}" for count in counts)])
-        yield markdown_table([f"{_named(result)}, {name}: true class", "points", *result["classes"]], rows)
+        yield markdown_table([f"{_weights_name(result)}, {name}: true class", "points", *result["classes"]], rows)
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 2) -> str:
@@ -323,12 +323,12 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], words:
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
 
-def _asked(result: dict[str, Any]) -> tuple[Any, ...]:
-    """What was measured: the same weights, used in the same way, have one entry."""
+def _measurement_key(result: dict[str, Any]) -> tuple[Any, ...]:
+    """Return the key of a measurement: the same weights, used in the same way, have one entry."""
     return result["checksum"], result["protocol"]
 
 
-def _named(result: dict[str, Any]) -> str:
+def _weights_name(result: dict[str, Any]) -> str:
     return f"{result['weights']} ({result['checksum'][:6]})"
 
 
@@ -345,5 +345,5 @@ def _used(result: dict[str, Any]) -> str:
 
 
 def percent(value: float | None) -> str:
-    """A fraction in per cent, or a dash for what was not there."""
+    """Format a fraction in per cent, or a dash if it is absent."""
     return "–" if value is None or np.isnan(value) else f"{100 * value:.1f}"

@@ -1,7 +1,7 @@
-"""All networks at one budget, with and without the paper's correlations behind them: ``make table-reference-models``.
+"""All networks at one budget, with and without the paper's correlations added: ``make table-reference-models``.
 
-All have the same data, recipe and number of steps (experiments/comparison.py); the table has their costs next to their
-scores. Point2Node is PointCNN with the correlations behind it.
+All have the same data, recipe and number of steps (experiments/comparison.py); the table lists their costs and their
+scores. Point2Node is PointCNN with the correlations added.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ BACKBONES: dict[str, str] = {
     "spidercnn": "spidercnn",
     "acnn": "acnn",
 }
-"""The model of each, cheap ones first."""
+"""The model of each network, cheap ones first."""
 HEAD = "_correlated"
 NETWORKS = tuple(f"{name}{head}" for name in BACKBONES for head in ("", HEAD))
 CLAIMS = tuple(Claim(f"the correlations help {name}", (f"{name}{HEAD}",), (name,)) for name in BACKBONES)
@@ -73,14 +73,14 @@ def plan(tasks: Sequence[Task]) -> Iterator[Plan]:
 
 
 def words_of(model: str, *, correlated: bool) -> tuple[str, ...]:
-    """Return the settings of a network with or without the correlations behind it."""
+    """Return the settings of a network with or without the correlations."""
     if model == "point2node":
         return ("variant=point2node" if correlated else "variant=baseline",)
     return (f"model={model}", "variant=point2node" if correlated else "variant=null", "width=null")
 
 
 def write_tables(runs: Path) -> None:
-    """Write the scores and costs of every network for each task, then what the correlations gain behind each."""
+    """Write the scores and costs of every network for each task, then the gain from the correlations for each."""
     outcomes = read_outcomes(runs, NETWORKS)
     tables = []
     for task in (ROOMS, SHAPES):
@@ -118,7 +118,7 @@ def cost_cells(outcomes: Outcomes, task: Task, network: str) -> tuple[str, ...]:
 
 
 def count_gains(outcomes: Outcomes, measure: Measure) -> str:
-    """Say behind how many networks the correlations gain in the mean of all seeds; only complete ones are counted."""
+    """Count the networks whose mean over all seeds improves with the correlations; only complete ones count."""
     scores = scores_of(outcomes, measure)
     gains = [list(seed_differences(claim, scores).values()) for claim in CLAIMS]
     complete = [fmean(gain) for gain in gains if len(gain) == len(SEEDS)]

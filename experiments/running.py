@@ -1,4 +1,4 @@
-"""One training, or one scoring, in a process of its own: started, resumed, or left alone because it is done."""
+"""One training or scoring in a separate process: started, resumed, or skipped if it is done."""
 
 from __future__ import annotations
 
@@ -17,59 +17,59 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def point2node(*words: str | Path) -> None:
-    """A command of the package; its failure is ours."""
+    """Run a command of the package; raise CalledProcessError if it fails."""
     command = [sys.executable, "-m", "point2node", *map(str, words)]
     print("$ point2node " + " ".join(map(str, words)), flush=True)
     subprocess.run(command, check=True)
 
 
 def train_once(run: Path, preset: str, words: Sequence[str], data: Path | None) -> RunFolder:
-    """The finished run in the folder ``run``; refused where what is there was trained otherwise."""
+    """Return the finished run in the folder ``run``; raise InputError if it has other settings."""
     folder = RunFolder(run)
     if folder.exists:
-        elsewhere = MACHINE | {"start"}  # the weights to begin from may have lain in another folder
+        elsewhere = MACHINE | {"start"}  # the initial weights may have been in another folder
         refuse_other_settings(folder, load_preset(preset, words), ignore=elsewhere)
     if folder.finished:
         return folder
-    arguments = ["--resume", str(run)] if folder.exists else [preset, *words, "--out", str(run), *_given(data)]
+    arguments = ["--resume", str(run)] if folder.exists else [preset, *words, "--out", str(run), *_data_option(data)]
     point2node("train", *arguments)
     return folder
 
 
 def calibrate_once(run: RunFolder, *words: str) -> RunFolder:
-    """The run with its weights calibrated by ``point2node calibrate RUN words…``."""
+    """Calibrate the weights of a run with ``point2node calibrate RUN words…``, unless this has been done."""
     note = run.path / "calibrated-by.json"
     wanted = {"words": list(words), "last_step": _steps(run)}
     if not note.is_file() or json.loads(note.read_text(encoding="utf-8")) != wanted:
         point2node("calibrate", run.path, *words)
         for scored in run.path.glob("scored-*.json"):
-            scored.unlink()  # they are of the weights before
+            scored.unlink()  # they are scores of the previous weights
         run.write_json(note, wanted)
     return run
 
 
 def _steps(run: RunFolder) -> int:
-    """How many steps a finished run was trained for."""
+    """Return how many steps a finished run was trained for."""
     steps: int = json.loads(run.summary.read_text(encoding="utf-8"))["steps"]
     return steps
 
 
 def score_once(run: RunFolder, split: str, data: Path | None, *words: str) -> dict[str, Any]:
-    """The result of ``evaluate`` on a split, which is kept in the run folder."""
+    """Return the result of ``evaluate`` on a split, which is saved in the run folder."""
     name = "-".join(("scored", split, *words)).replace("--", "").replace(" ", "")
     file = run.path / f"{name}.json"
     if not file.is_file():
-        point2node("evaluate", run.path, "--split", split, *_given(data), *words, "--out", file)
+        point2node("evaluate", run.path, "--split", split, *_data_option(data), *words, "--out", file)
     result: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
     return result
 
 
-def _given(data: Path | None) -> list[str]:
+def _data_option(data: Path | None) -> list[str]:
     return [] if data is None else ["--data", str(data)]
 
 
 def write_table(name: str, command: str, columns: Sequence[str], rows: Sequence[Sequence[str]], figures: Any) -> None:
-    """The table as Markdown and the figures behind it as JSON, in results/; also printed."""
+    """Write the table as Markdown and its figures as JSON to results/, and print it."""
     text = markdown_table(columns, rows)
     write_results(name, command, text, figures)
     print(f"{text}\n")
@@ -82,7 +82,7 @@ def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str
 
 
 def write_results(name: str, command: str, text: str, figures: Any) -> None:
-    """Write Markdown tables, and the figures behind them as JSON, to results/."""
+    """Write Markdown tables, and their figures as JSON, to results/."""
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.md").write_text(f"{text}\n", encoding="utf-8")
     content = {"command": command, "figures": figures}

@@ -17,7 +17,7 @@ def results(tmp_path, monkeypatch):
     truth = np.where(cloud.xyz[:, 2] == 0, 1, np.where(cloud.xyz[:, 1] == 2, 6, 2))
     monkeypatch.setattr(running, "RESULTS", tmp_path / "results")
     monkeypatch.setattr(clicks, "CLICKS", (1, 3))
-    monkeypatch.setattr(clicks, "given_rooms", lambda *given: [("generated", "room_0", cloud, truth)])
+    monkeypatch.setattr(clicks, "rooms_to_correct", lambda *given: [("generated", "room_0", cloud, truth)])
     weights = write_fresh_weights(tmp_path / "fresh.safetensors")
     clicks.make_table(str(weights), None, 1, Recipe(steps=80, learning_rate=0.02))
     return tmp_path / "results"
