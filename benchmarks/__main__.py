@@ -1,6 +1,6 @@
-"""``python -m benchmarks [SECTION ...]``: tables on stdout, JSON in results/; all sections if none is named.
+"""``python -m benchmarks [SECTION ...]``: tables on stdout, JSON in results/; all sections by default.
 
-``python -m benchmarks --markdown [SECTION ...]`` prints the last results as a table; without a section the one of
+``python -m benchmarks --markdown [SECTION ...]`` prints the last results as a table; without a section, the table of
 docs/performance.md.
 """
 
@@ -46,7 +46,7 @@ def main(words: list[str]) -> None:
         print(markdown(words[1:] or DOCUMENTED))
         return
     if unknown := set(words) - set(SECTIONS):
-        sys.exit(f"unknown: {', '.join(unknown)}; there are {', '.join(SECTIONS)}")
+        sys.exit(f"unknown: {', '.join(unknown)}; choose from {', '.join(SECTIONS)}")
     for name in words or SECTIONS:
         print(f"-- {name}", flush=True)
         write_rows(name, import_module(f"benchmarks.{name}").measure())

@@ -1,8 +1,8 @@
-"""Appendix A: the cost of the paper's non-local correlation beside a standard non-local operation.
+"""Appendix A: the cost of the paper's non-local correlation and of a standard non-local operation.
 
-The standard operation (Wang et al., embedded Gaussian) maps a video-shaped tensor T×H×W×C to C/2 channels by three 3-D
+The standard operation (Wang et al., embedded Gaussian) maps a video tensor T×H×W×C to C/2 channels with three 3-D
 convolutions of kernel 1, reshapes, correlates, and maps back to C. The paper's works on N×C nodes with C/r channels,
-weights the nodes themselves and needs no map back.
+weights the nodes directly and needs no map back.
 """
 
 from __future__ import annotations

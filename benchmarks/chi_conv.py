@@ -1,7 +1,7 @@
 """A whole χ-conv layer, forward and backward, against the form that other packages use.
 
-``GroupedChiConv`` is that form: channels first, the depthwise convolutions as grouped ``Conv1d`` (PyTorch Geometric's
-``XConv`` is built so). It carries the same weights, and the benchmark stops if its result differs.
+``GroupedChiConv`` is that form: channels first, with grouped ``Conv1d`` as depthwise convolutions, like ``XConv`` of
+PyTorch Geometric. It has the same weights, and the benchmark stops if its result differs.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """The layer by its widths."""
+        """Return the name of the layer, from its widths."""
         return f"chi-conv {self.in_channels}->{self.out_channels}, forward + backward"
 
 
@@ -44,7 +44,7 @@ CASES = (
 
 
 class GroupedChiConv(nn.Module):
-    """The same layer in channels-first form with grouped convolutions."""
+    """χ-conv in channels-first form with grouped convolutions."""
 
     def __init__(self, twin: ChiConv) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class GroupedChiConv(nn.Module):
         return convolution
 
     def forward(self, queries: Tensor, points: Tensor, features: Tensor, neighbours: Tensor) -> Tensor:
-        """As ``ChiConv.forward``."""
+        """See ``ChiConv.forward``."""
         B, P, K = neighbours.shape
         twin, transformation = self.twin, self.twin.x_transformation
         local = (gather_nodes(points, neighbours) - queries[:, :, None]).flatten(0, 1)
@@ -89,7 +89,7 @@ def _plain_norm(norm: nn.BatchNorm1d, x: Tensor) -> Tensor:
 
 
 def measure_case(case: Case) -> Row:
-    """How many times faster ``ChiConv`` is than ``GroupedChiConv``."""
+    """Measure how many times faster ``ChiConv`` is than ``GroupedChiConv``."""
     torch.manual_seed(0)
     multiplier = -(-case.out_channels // case.in_channels)
     layer = ChiConv(case.neighbours, case.in_channels, case.in_channels // 4, case.out_channels, multiplier)

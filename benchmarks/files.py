@@ -35,7 +35,7 @@ def measure() -> list[Row]:
 
 
 def write_room(path: Path) -> None:
-    """Lines of millimetres and bytes, as in S3DIS."""
+    """Write a room as text like that of S3DIS: coordinates with three decimals, colours as bytes."""
     random = np.random.default_rng(0)
     xyz = random.random((POINTS, 3)) * [8, 6, 3]
     rgb = random.integers(0, 256, (POINTS, 3))

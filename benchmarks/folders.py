@@ -1,7 +1,7 @@
 """Folders of small scans: ``python -m benchmarks folders``.
 
-What each further scan of a folder costs beyond the start of the command, with pages and pictures and without, and what
-``--workers`` gain. All are whole commands.
+The cost of each further scan of a folder, without the start of the command, with and without pages and pictures, and
+the gain from ``--workers``. All are measured on whole commands.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from point2node.rooms import generate_room
 POINTS = 5_000
 FEW, MANY, WORKERS = 20, 60, 3
 SECONDS = 0.3
-"""What a further scan may take."""
+"""Target in seconds for each further scan."""
 ROUNDS = 2
 
 
 def write_scans(folder: Path, count: int) -> Path:
-    """A folder with so many rooms."""
+    """Write a folder with ``count`` rooms."""
     folder.mkdir()
     for number in range(count):
         room = generate_room(5, number, points=POINTS, styles="held_out").with_(labels=None, instance=None)

@@ -1,11 +1,11 @@
-"""Against a random forest on geometric features, in the peers' environment: ``python -m benchmarks.forest [FOLDER]``.
+"""A random forest on geometric features, in the environment of ``peers``: ``python -m benchmarks.forest [FOLDER]``.
 
-A forest is what CGAL's classification and OpenPointClass label points with on a CPU. This one is scikit-learn's, with
-CGAL's number and depth of trees. A point is described by the eigenvalues of its surroundings at four scales and its
-height above the floor, with our own search for neighbours, so that no slow stand-in counts against it; points of one
-4 cm cell share a description and a label. It is trained on generated rooms of the series and styles that the
-pretrained model has seen. Both label the same generated rooms with styles that neither has seen, and the labelled rooms
-of FOLDER, if given, which is read as ``experiments real_rooms`` reads it. What has no label is not counted.
+CGAL's classification and OpenPointClass label points with a random forest on a CPU. This one is scikit-learn's, with
+CGAL's number and depth of trees. Its features are the eigenvalues of a point's surroundings at four scales and its
+height above the floor. They are computed with our neighbour search, so a slow substitute does not count against the
+forest; points in the same 4 cm cell share features and label. It is trained on generated rooms of the series and styles
+that the pretrained model was trained on. Both label the same generated rooms with styles that neither has seen and, if
+given, the labelled rooms of FOLDER, in the layout of ``experiments real_rooms``. Unlabelled points are not counted.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from point2node.rooms import generate_room
 TREES, DEPTH = 25, 20
 TRAIN, TEST = range(40), range(1000, 1004)
 CELLS_EACH = 10_000
-"""Cells of each training room; the forest's accuracy hardly gains from more."""
+"""Cells of each training room; more hardly improve the forest's accuracy."""
 POINTS = 300_000
 FEATURES: tuple[Feature, ...] = ("shape",)
 Labels = NDArray[np.int64]
@@ -43,7 +43,7 @@ Rooms = Iterable[tuple[PointCloud, Labels]]
 
 
 def describe(cloud: PointCloud) -> tuple[NDArray[np.float32], Labels]:
-    """The features (M, 25) of the cells of a cloud, and the cell of each point."""
+    """Compute the features (M, 25) of the cells of a cloud, and the cell of each point (N,)."""
     xyz = place(cloud).xyz
     found = describe_surroundings(xyz, FEATURES)
     count = np.bincount(found.number)
@@ -80,7 +80,7 @@ def real_rooms(folder: Path, real: Path) -> Iterator[tuple[PointCloud, Labels]]:
 
 
 def measure(kind: str, rooms: Rooms, forest: RandomForestClassifier) -> list[Row]:
-    """Points a second, accuracy and mIoU of both on the same rooms."""
+    """Measure points per second, accuracy and mIoU of both on the same rooms."""
     labeller = point2node.load("rooms")
 
     def by_forest(cloud: PointCloud) -> Any:

@@ -1,4 +1,4 @@
-"""Neighbours and sampling against what users would pick instead: ``python -m benchmarks geometry``."""
+"""Neighbours and sampling against what users would use instead: ``python -m benchmarks geometry``."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def measure_grid(room: Tensor, cell: float) -> Row:
 
 
 def surfaces(points: int) -> NDArray[np.float32]:
-    """Points on the six sides of a box of 10 × 8 × 3 m and on planes in it, with 3 mm of noise."""
+    """Sample points on the six sides of a box of 10 × 8 × 3 m and on planes in it, with 3 mm of noise."""
     random = np.random.default_rng(0)
     box = np.array([10.0, 8.0, 3.0])
     xyz = random.random((points, 3)) * box
@@ -86,7 +86,7 @@ def surfaces(points: int) -> NDArray[np.float32]:
 
 
 def measure_normals(room: NDArray[np.float32]) -> Row:
-    """Planes fitted to given neighbours, as ``estimate_normals`` does."""
+    """Measure fitting planes to given neighbours, as ``estimate_normals`` does."""
     points = torch.from_numpy(room)
     neighbours = nearest_indices(points[None], points[None], 16)[0]
     seconds = alternate(
@@ -99,7 +99,7 @@ def measure_normals(room: NDArray[np.float32]) -> Row:
 
 
 def measure_smoothing(room: NDArray[np.float32]) -> Row:
-    """One round of averages along surfaces, of 13 probabilities over 24 neighbours."""
+    """Measure one round of averaging 13 probabilities over 24 neighbours along surfaces."""
     points = torch.from_numpy(room)
     values, weights = torch.rand(len(room), 13), torch.rand(len(room))
     neighbours = nearest_indices(points[None], points[None], 24)[0]
@@ -115,7 +115,7 @@ def measure_smoothing(room: NDArray[np.float32]) -> Row:
 
 
 def measure_pyramids(room: NDArray[np.float32]) -> Row:
-    """All that the geometry of labelling takes: blocks, groups of 2048 points, levels and neighbours."""
+    """Measure the whole geometry of labelling: blocks, groups of 2048 points, levels and neighbours."""
     plan = create_model(preset="rooms").plan
 
     def cut_and_build() -> int:

@@ -1,9 +1,9 @@
 """A scan that is larger than memory: ``make bench-huge``, or ``python -m benchmarks.huge POINTS`` for another size.
 
 Generated rooms next to each other are scanned so densely that they have 200 million points, which are written as LAZ.
-The whole command ``point2node predict --memory 4`` labels them in a process of its own: reading, labelling, writing,
-page and pictures. Rows: its speed, its peak against what was allowed, and the share of points whose label is the true
-one, next to that of a hundredth of the points, labelled in memory.
+The whole command ``point2node predict --memory 4`` labels them in a separate process: reading, labelling, writing, page
+and pictures. The rows are its speed, its peak memory against the limit, and the share of correctly labelled points next
+to that of a hundredth of the points labelled in memory.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ POINTS = 200_000_000
 ROOMS = 6
 POINTS_EACH = 300_000
 JITTER = 0.004
-"""Metres: how far further points lie from those of the generator, so that no two are the same."""
+"""Standard deviation in metres of the noise on repeated points, so that no two are the same."""
 ALLOWED = 4.0
-"""GB."""
+"""Memory limit in GB."""
 IN_MEMORY = 100
-"""How many times fewer points are labelled in memory."""
+"""The factor by which fewer points are labelled in memory."""
 KEPT_TRUTH = "classification_input"
 
 
 def rooms() -> list[PointCloud]:
-    """Generated rooms next to each other."""
+    """Generate rooms next to each other."""
     found = []
     for number in range(ROOMS):
         room = generate_room(3, number, points=POINTS_EACH, styles="held_out")
@@ -46,8 +46,8 @@ def rooms() -> list[PointCloud]:
     return found
 
 
-def scanned_again(scans: list[PointCloud], points: int) -> Iterator[PointCloud]:
-    """So many points of the rooms, room by room, again and again until there are enough."""
+def rescan(scans: list[PointCloud], points: int) -> Iterator[PointCloud]:
+    """Yield ``points`` points of the rooms, room by room, repeating the rooms until there are enough."""
     random, left = np.random.default_rng(0), points
     while left:
         for room in scans:
@@ -57,8 +57,8 @@ def scanned_again(scans: list[PointCloud], points: int) -> Iterator[PointCloud]:
                 yield taken.with_(xyz=taken.xyz + random.normal(0, JITTER, taken.xyz.shape))
 
 
-def share_right(path: Path) -> float:
-    """Of a labelled file, how many points have the label they came with."""
+def share_correct(path: Path) -> float:
+    """Return the share of points of a labelled file that have their original label."""
     right = total = 0
     pieces = in_pieces(path)
     assert pieces is not None
@@ -71,21 +71,21 @@ def share_right(path: Path) -> float:
 
 def measure(points: int) -> list[Row]:
     scans = rooms()
-    parts = list(scanned_again(scans, points // IN_MEMORY))
+    parts = list(rescan(scans, points // IN_MEMORY))
     truth = np.concatenate([part.labels for part in parts])
     sparse = PointCloud(np.concatenate([part.xyz for part in parts]))
     in_memory = float((point2node.load("rooms").label(sparse).labels == truth).mean())
     with tempfile.TemporaryDirectory() as folder:
         scan = Path(folder, "huge.laz")
         with scan.open("wb+") as stream:
-            encode_pieces(scan, scanned_again(scans, points), points, stream)
+            encode_pieces(scan, rescan(scans, points), points, stream)
         words = ["predict", str(scan), "--out", folder, "--memory", f"{ALLOWED:g}"]
         start = time.perf_counter()
         done = subprocess.run(
             [sys.executable, "-m", "benchmarks.labelling", *words], check=True, stdout=subprocess.PIPE, text=True
         )
         seconds = time.perf_counter() - start
-        in_pieces_share = share_right(Path(folder, "huge_labelled.laz"))
+        in_pieces_share = share_correct(Path(folder, "huge_labelled.laz"))
     peak = float(done.stdout.split()[-1])
     name = f"predict on {points:,} points of LAZ, whole command"
     return [

@@ -1,15 +1,15 @@
-"""How fast scans are labelled, and in how much memory: ``python -m benchmarks labelling``.
+"""Speed and memory of labelling scans: ``python -m benchmarks labelling``.
 
-On one room of a million points it takes the share of the GEMM peak that labelling reaches, and times the whole command
+On one room of a million points this measures the share of the GEMM peak that labelling reaches, and the whole command
 ``point2node predict``: start, reading, the input card, labelling, writing, page and pictures.
 
 The share is (2 × multiply-accumulates of the paper's formulas × groups that went through the network) ÷ seconds ÷ GEMM
-speed of the same run with as many threads; the seconds include geometry and features. That of the network alone is
-taken from the processor time of the threads in it, and a thread's part of the GEMM speed.
+speed of the same run with the same number of threads; the seconds include geometry and features. The share of the
+network alone is computed from the processor time of its threads, and a thread's part of the GEMM speed.
 
 ``python -m benchmarks.labelling large`` labels 100 thousand, 1 million and 10 million points of a building, to see
 whether a point costs the same in a large scan; ``python -m benchmarks.labelling one POINTS`` is the process that labels
-one of them, and ``predict`` the one whose peak is taken.
+one of them, and ``predict`` the process for the peak memory.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ from point2node.rooms import generate_room
 
 POINTS_EACH = 100_000
 ROOMS_APART = 14.0
-"""Metres: generated rooms are shorter."""
+"""Metres between rooms; generated rooms are shorter."""
 DIFFERENT = 10
 ROOM = 1_000_000
 MOST_MEMORY = 4.0  # GB
 
 
 def building(points: int) -> PointCloud:
-    """Generated rooms beside each other, as many as give so many points."""
+    """Generate rooms next to each other until there are ``points`` points."""
     rooms = [generate_room(3, index, points=POINTS_EACH, styles="all") for index in range(DIFFERENT)]
     parts, colours = [], []
     for number in range(-(-points // POINTS_EACH)):
@@ -57,7 +57,7 @@ def building(points: int) -> PointCloud:
 
 
 def label_one(points: int) -> None:
-    """Print the points a second and this process' peak in GB."""
+    """Print the points per second and the peak memory of this process in GB."""
     labeller = point2node.load("rooms")
     labeller.label(building(POINTS_EACH)[:5000])  # loads the kernels
     cloud = building(points)
@@ -66,42 +66,42 @@ def label_one(points: int) -> None:
     print(points / (time.perf_counter() - start), own_peak_megabytes() / 1e3)
 
 
-def in_a_process_of_its_own(points: int) -> tuple[float, float]:
+def label_in_subprocess(points: int) -> tuple[float, float]:
     command = [sys.executable, "-m", "benchmarks.labelling", "one", str(points)]
     speed, peak = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout.split()
     return float(speed), float(peak)
 
 
 def predict_whole(words: list[str]) -> None:
-    """The command ``point2node predict``, then this process' peak in GB."""
+    """Run the command ``point2node predict``, then print the peak memory of this process in GB."""
     app(["predict", *words], standalone_mode=False)
     print(own_peak_megabytes() / 1e3)
 
 
 class Meter:
-    """Counts what goes through a network while it labels, by as many threads as there are.
+    """Counts the groups and the processor seconds of a network while it labels, over all threads.
 
     Args:
-        network: to be watched from now on.
+        network: the network to watch from now on.
     """
 
     def __init__(self, network: Network) -> None:
         self.groups, self.seconds = 0, 0.0
         self._lock, self._starts = threading.Lock(), threading.local()
-        network.register_forward_pre_hook(self._begin)
-        network.register_forward_hook(self._end)
+        network.register_forward_pre_hook(self._start_timer)
+        network.register_forward_hook(self._stop_timer)
 
-    def _begin(self, network: object, given: tuple[Any, Pyramid]) -> None:
+    def _start_timer(self, network: object, given: tuple[Any, Pyramid]) -> None:
         self._starts.time = time.thread_time()
 
-    def _end(self, network: object, given: tuple[Any, Pyramid], logits: object) -> None:
+    def _stop_timer(self, network: object, given: tuple[Any, Pyramid], logits: object) -> None:
         with self._lock:
             self.seconds += time.thread_time() - self._starts.time
             self.groups += len(given[1].levels[0])
 
 
 def measure_share(room: PointCloud) -> list[Row]:
-    """The share of the GEMM peak that labelling a room reaches."""
+    """Measure the share of the GEMM peak that labelling a room reaches."""
     labeller, watched = point2node.load("rooms"), point2node.load("rooms")
     labeller.label(room[:5000])  # loads the kernels
     meter, a, b = Meter(watched.network), torch.rand(GEMM, GEMM), torch.rand(GEMM, GEMM)
@@ -140,7 +140,7 @@ def measure() -> list[Row]:
 def measure_large() -> list[Row]:
     rows, speeds = [], {}
     for points in (100_000, 1_000_000, 10_000_000):
-        speeds[points], peak = in_a_process_of_its_own(points)
+        speeds[points], peak = label_in_subprocess(points)
         rows.append(Row(f"labelling {points:,} points", speeds[points] / 1e3, None, "thousand points a second"))
         rows.append(Row(f"labelling {points:,} points, whole process", peak, None, "GB"))
     slowest, quickest = min(speeds.values()), max(speeds.values())

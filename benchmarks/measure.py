@@ -1,4 +1,4 @@
-"""How every figure is taken: ratios in one run, alternating; and how it is written down."""
+"""Measuring figures, as ratios of alternating forms in one run, and writing them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ RESULTS = Path(__file__).parent / "results"
 
 @dataclass(frozen=True)
 class Row:
-    """One figure, written so that larger is better; ``bar`` is what it should reach, ``stretch`` what it might."""
+    """One figure, for which larger is better; ``bar`` is the target, ``stretch`` the stretch target."""
 
     name: str
     ratio: float
@@ -32,7 +32,7 @@ def alternate(
     *,
     warm_up: bool = True,
 ) -> dict[str, float]:
-    """Median seconds of each form; the forms take turns, so that a drift of the machine hits them alike."""
+    """Return the median seconds of each form; the forms alternate, so a drift of the machine affects all of them."""
     if warm_up:
         for form in forms.values():
             form()  # compile, allocate, warm caches
@@ -46,7 +46,7 @@ def alternate(
 
 
 def own_peak_megabytes() -> float:
-    """The peak of this process; only Linux tells it."""
+    """Return the peak memory of this process; only available on Linux."""
     peak = memory.own_peak_megabytes()
     if peak is None:
         raise RuntimeError("memory is measured on Linux only")
@@ -64,13 +64,13 @@ def write_rows(name: str, rows: list[Row]) -> None:
 
 
 def read_rows(name: str) -> list[Row]:
-    """The rows of the last run; none if there was none."""
+    """Read the rows of the last run; empty if there was none."""
     path = RESULTS / f"{name}.json"
     return [Row(**row) for row in json.loads(path.read_text())] if path.exists() else []
 
 
 def markdown(names: Iterable[str]) -> str:
-    """The last results of some benchmarks as the table that docs/performance.md shows."""
+    """Return the last results of some benchmarks as a table like that of docs/performance.md."""
     lines = ["| what | measured | target | stretch target |", "|---|---|---|---|"]
     for row in (row for name in names for row in read_rows(name)):
         figure = f"{row.ratio:.{2 if row.ratio < 2 else 1 if row.ratio < 100 else 0}f}"

@@ -18,7 +18,7 @@ LIMIT = 6.0  # GB
 def print_peak() -> None:
     step, _ = training_step("s3dis", clouds=CLOUDS, points=POINTS)
     step()
-    step()  # the first one has no moments of Adam yet
+    step()  # the first one does not have Adam's moments yet
     print(own_peak_megabytes() / 1e3)
 
 

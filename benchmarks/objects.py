@@ -1,6 +1,6 @@
 """Objects of generated rooms against the true ones: ``python -m benchmarks.objects [ROOMS]``.
 
-On true labels, which shows what the search for objects can do, and on labels of the pretrained weights.
+On true labels, which shows the accuracy of the object search itself, and on labels of the pretrained weights.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from point2node.show.objects import Match, find_objects, match_objects
 from point2node.weights.trained import load_trained
 
 SEED, FIRST = 7, 1000
-"""Rooms with held-out styles, none of which the rules were chosen on."""
+"""Rooms with held-out styles; the rules were chosen on others."""
 RESULTS = Path(__file__).parent / "results" / "objects.json"
 
 
@@ -43,7 +43,7 @@ def main(count: int) -> None:
 
 
 def add(totals: dict[str, Match], room: PointCloud, labelled: LabelledCloud) -> None:
-    """Count what was found in one room."""
+    """Add the matches of one room to the totals."""
     assert room.labels is not None
     assert room.instance is not None
     objects = find_objects(labelled)

@@ -28,7 +28,7 @@ Step = Callable[[], object]
 
 
 def naive_local(V: Tensor, theta: nn.Module, phi: nn.Module) -> Tensor:
-    """Eqs. 4-8 as they are written: gather the nodes, then project each of the K copies."""
+    """Compute Eqs. 4-8 literally: gather the nodes, then project each of the K copies."""
     V = V[torch.arange(len(V))[:, None, None], spread_neighbours(V.shape[1])]
     return ((theta(V) @ phi(V).mT).softmax(dim=-1) @ V).amax(dim=-2)
 
@@ -38,7 +38,7 @@ def fused_local(V: Tensor, theta: nn.Module, phi: nn.Module) -> Tensor:
 
 
 def naive_non_local(V: Tensor, theta: nn.Module, phi: nn.Module) -> Tensor:
-    """Eqs. 9-12 as they are written, with an N × N matrix."""
+    """Compute Eqs. 9-12 literally, with an N × N matrix."""
     return (theta(V) @ phi(V).mT).softmax(dim=-1) @ V
 
 
@@ -57,14 +57,14 @@ INFERENCE = "inference"
 
 @cache
 def spread_neighbours(nodes: int) -> Tensor:
-    """K neighbours within 64 numbers of each node, as in a cloud whose points are sorted along a curve."""
+    """Draw K neighbours within 64 indices of each node, as in a cloud with points sorted along a curve."""
     generator = torch.Generator().manual_seed(0)
     offsets = torch.randint(-64, 65, (B, nodes, K), generator=generator)
     return (torch.arange(nodes)[:, None] + offsets) % nodes
 
 
 def training_step(form: str, nodes: int = N) -> Step:
-    """Forward and backward of one correlation with its projections."""
+    """Return a forward and backward pass of one correlation with its projections."""
     torch.manual_seed(0)
     theta, phi = nn.Linear(C, R), nn.Linear(C, R, bias=False)
     V, grad = torch.randn(B, nodes, C, requires_grad=True), torch.randn(B, nodes, C)
@@ -77,13 +77,13 @@ def training_step(form: str, nodes: int = N) -> Step:
 
 
 def inference(nodes: int = MANY_NODES) -> Step:
-    """The non-local update of one large cloud, without gradients."""
+    """Return the non-local update of one large cloud, without gradients."""
     V, Q, X = torch.randn(1, nodes, C), torch.randn(1, nodes, R), torch.randn(1, nodes, R)
     return lambda: non_local_update(V, Q, X)
 
 
 def chi_step() -> Step:
-    """Forward and backward of the χ product, gather included."""
+    """Return a forward and backward pass of the χ product, including the gather."""
     torch.manual_seed(0)
     X, nodes = torch.randn(B, N, K, K, requires_grad=True), torch.randn(B, N, C, requires_grad=True)
     depthwise, neighbours = torch.randn(K, C, 1, requires_grad=True), spread_neighbours(N)
@@ -105,11 +105,11 @@ def without_kernels(step: Step) -> Step:
 
 
 def print_memory(form: str) -> None:
-    """Print the MB and the seconds that one step adds to a process which has its inputs and has warmed up."""
+    """Print the MB and the seconds of one step in a process that has its inputs and has warmed up."""
     make = inference if form == INFERENCE else lambda nodes=N: training_step(form, nodes)
     make(64)()
     step = make()
-    Path("/proc/self/clear_refs").write_text("5")  # the peak starts again from what is in use now
+    Path("/proc/self/clear_refs").write_text("5")  # resets the peak to the memory in use
     before, start = own_peak_megabytes(), time.perf_counter()
     step()
     print(own_peak_megabytes() - before, time.perf_counter() - start)

@@ -1,8 +1,8 @@
-"""Against PyTorch Geometric, in an environment of its own: ``make bench-peers``.
+"""Comparison with PyTorch Geometric, in a separate environment: ``make bench-peers``.
 
-PyTorch Geometric leaves neighbours and sampling to torch_cluster, which has no wheels: it takes a compiler and a
-quarter of an hour. Here the peers get *our* neighbours and farthest points instead, so that no slow stand-in of ours
-counts against them. Only DGCNN's graph of features is searched by ``cdist`` + ``topk``.
+PyTorch Geometric uses torch_cluster for neighbours and sampling, which has no wheels: building it takes a compiler and
+a quarter of an hour. Here its networks use *our* neighbours and farthest points instead, so that a slow substitute does
+not count against them. Only DGCNN's graph in feature space is searched by ``cdist`` + ``topk``.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ CHI_CASES = ((1024, 12, 2, 48, 96), (2048, 16, 1, 256, 256), (2048, 8, 1, 64, 25
 """Points, K, dilation, input and output channels."""
 
 
-def counted_through(neighbours: Tensor, points: int) -> Tensor:
-    """Indices (B, Q, K) within clouds → (B·Q, K) among the points of all clouds."""
+def flat_indices(neighbours: Tensor, points: int) -> Tensor:
+    """Convert indices (B, Q, K) within clouds to indices (B·Q, K) among the points of all clouds."""
     return (neighbours + points * torch.arange(len(neighbours))[:, None, None]).flatten(0, 1)
 
 
 def nearest_in_batch(x: Tensor, y: Tensor, k: int, *_batches: Tensor, **_options: object) -> Tensor:
-    """torch_cluster's ``knn`` for clouds of one size: (2, edges) of queries and their neighbours."""
+    """Do the same as torch_cluster's ``knn`` for clouds of one size: (2, edges) of queries and their neighbours."""
     points, queries = x.view(CLOUDS, -1, x.shape[-1]), y.view(CLOUDS, -1, y.shape[-1])
     if x.shape[-1] == 3:
         nearest = k_nearest_neighbours(queries, points, k)[1]
     else:
         nearest = torch.cdist(queries, points).topk(k, largest=False).indices
-    columns = counted_through(nearest, points.shape[1]).flatten()
+    columns = flat_indices(nearest, points.shape[1]).flatten()
     return torch.stack([torch.arange(len(y)).repeat_interleave(k), columns])
 
 
@@ -46,7 +46,7 @@ class Dgcnn(nn.Module):
     """DGCNN from PyTorch Geometric's layers.
 
     Args:
-        widths: of the edge convolutions, one after the other; each has an MLP.
+        widths: the layer widths of the MLP of each edge convolution.
     """
 
     def __init__(self, *widths: list[int]) -> None:
@@ -70,7 +70,7 @@ class Dgcnn(nn.Module):
 DGCNN = ([64], [64], [128], [256])
 """The layers of the paper on DGCNN."""
 DGCNN_EXAMPLE = ([64, 64, 64], [128])
-"""Those of PyTorch Geometric's example ``dgcnn_classification.py``."""
+"""The layers of PyTorch Geometric's example ``dgcnn_classification.py``."""
 
 
 class PointNet2(nn.Module):
@@ -95,11 +95,11 @@ class PointNet2(nn.Module):
     ) -> tuple[Tensor, Tensor, Tensor]:
         clouds = xyz.view(CLOUDS, -1, 3)
         chosen = farthest_point_sampling(clouds, int(clouds.shape[1] * ratio))
-        kept = counted_through(chosen[..., None], clouds.shape[1]).flatten()
+        kept = flat_indices(chosen[..., None], clouds.shape[1]).flatten()
         distances, nearest = k_nearest_neighbours(xyz[kept].view(CLOUDS, -1, 3), clouds, 64)
         near = (distances <= radius).flatten(0, 1)
         rows = torch.arange(len(kept))[:, None].expand(-1, 64)[near]
-        edges = torch.stack([counted_through(nearest, clouds.shape[1])[near], rows])
+        edges = torch.stack([flat_indices(nearest, clouds.shape[1])[near], rows])
         return conv((x, None), (xyz, xyz[kept]), edges), xyz[kept], batch[kept]
 
 
@@ -115,7 +115,7 @@ def step_of(model: nn.Module, loss: Callable[[], Tensor]) -> Callable[[], None]:
 
 
 def measure_classification() -> list[Row]:
-    """A training step on 8 clouds of 1024 points, geometry included."""
+    """Measure a training step on 8 clouds of 1024 points, including the geometry."""
     torch.manual_seed(0)
     xyz, labels = torch.rand(CLOUDS, POINTS, 3) * 2 - 1, torch.randint(0, CLASSES, (CLOUDS,))
     batch = torch.arange(CLOUDS).repeat_interleave(POINTS)
@@ -147,12 +147,12 @@ def measure_classification() -> list[Row]:
 
 
 def measure_chi_conv(points: int, K: int, dilation: int, width: int, out: int) -> Row:
-    """One layer, forward and backward, on the same edges, without the search."""
+    """Measure one layer, forward and backward, on the same edges, without the search."""
     torch.manual_seed(0)
     xyz, features = torch.rand(CLOUDS, points, 3), torch.randn(CLOUDS, points, width)
     neighbours = dilated_k_nearest_neighbours(xyz, xyz, K, dilation)
     edges = torch.stack(
-        [torch.arange(CLOUDS * points).repeat_interleave(K), counted_through(neighbours, points).flatten()]
+        [torch.arange(CLOUDS * points).repeat_interleave(K), flat_indices(neighbours, points).flatten()]
     )
     x_conv.knn_graph = lambda *_arguments, **_options: edges
     layer = ChiConv(K, width, width // 4, out, -(-out // width))

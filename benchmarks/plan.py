@@ -1,6 +1,6 @@
 """Floor plans of generated rooms against the true ones: ``python -m benchmarks.plan [ROOMS]``.
 
-On true labels, which shows what the drawing of plans can do, and on labels of the pretrained weights.
+On true labels, which shows the accuracy of drawing plans itself, and on labels of the pretrained weights.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from point2node.show.outline import area_of
 from point2node.weights.trained import load_trained
 
 SEED, FIRST = 7, 1000
-"""Rooms with held-out styles, other ones than those that the numbers in the code were chosen on."""
+"""Rooms with held-out styles; the constants in the code were chosen on others."""
 FEWEST = 40
-"""Points of a true door or window that counts."""
+"""Minimum number of points of a true door or window."""
 NEAR = 0.6
-"""Metres between the middles of a true opening and of the one that was found for it."""
+"""Maximum distance in metres between the centres of a true opening and the one found for it."""
 OPEN = 0.5
-"""Radians: leaves that are open by less stand for closed ones."""
+"""Radians; leaves that are open by less count as closed."""
 RESULTS = Path(__file__).parent / "results" / "plan.json"
 Errors = dict[str, list[dict[str, Any]]]
 
@@ -51,7 +51,7 @@ def main(count: int) -> None:
 
 
 def compare(room: PointCloud, labelled: LabelledCloud, index: int) -> dict[str, Any]:
-    """Errors of one room: of the area in per cent, of lengths in centimetres; only ``true`` counts without a plan."""
+    """Return the errors of one room: area in per cent, lengths in centimetres; only ``true`` if there is no plan."""
     true = describe_room(SEED, index, styles="held_out")
     outline = np.array(true.outline)
     perimeter = float(np.linalg.norm(np.roll(outline, -1, axis=0) - outline, axis=1).sum())
@@ -86,7 +86,7 @@ def compare(room: PointCloud, labelled: LabelledCloud, index: int) -> dict[str, 
 
 
 def nearest(plan: FloorPlan, kind: str, place: Any) -> Opening | None:
-    """The opening of a kind whose middle is nearest to a place; None if none is near."""
+    """Return the opening of a kind with its centre nearest to a place; None if none is near."""
     away = [
         (float(np.linalg.norm((np.array(one.start) + one.end) / 2 - place)), number)
         for number, one in enumerate(plan.openings)

@@ -1,6 +1,6 @@
-"""Where the time of a training step goes, as a Markdown table: ``python -m benchmarks.profile [PRESET] [CLOUDS]``.
+"""A profile of a training step as a Markdown table: ``python -m benchmarks.profile [PRESET] [CLOUDS]``.
 
-The kernels' gradients carry the names of their operators; what numba runs counts as their own time.
+The kernels' gradients are listed under the names of their operators; time in numba counts as their own time.
 """
 
 from __future__ import annotations

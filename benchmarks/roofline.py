@@ -1,8 +1,8 @@
-"""How near each operator is to what the machine can do: ``python -m benchmarks roofline``.
+"""The speed of each operator relative to the machine's limits: ``python -m benchmarks roofline``.
 
-An operator can be no faster than the memory delivers its operands (bandwidth × operations a byte) and no faster than a
-large matrix product. Both ceilings are measured in the same run. Operations are those of the paper's formulas, two a
-multiply-accumulate; bytes are those of the operands, each read or written once. It draws docs/images/roofline.png.
+An operator can be no faster than memory delivers its operands (bandwidth × operations per byte) and no faster than a
+large matrix product. Both limits are measured in the same run. Operations are those of the paper's formulas, two per
+multiply-accumulate; bytes are those of the operands, each read or written once. The plot is docs/images/roofline.png.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ B, N, C, R, K = 8, 2048, 256, 32, 16
 ROWS = B * N
 GEMM = 2048
 COPIED = 1 << 26
-"""Numbers in the tensor that is copied to measure the memory: 256 MB, beyond every cache."""
+"""Size of the tensor that is copied to measure the memory bandwidth: 256 MB, larger than any cache."""
 
 
 @dataclass(frozen=True)
@@ -39,22 +39,22 @@ class Operator:
     run: Callable[..., Tensor]
     operands: tuple[Tensor, ...]
     work: float
-    """Operations of the forward pass."""
+    """Operations in the forward pass."""
 
     def training_step(self) -> None:
-        """Forward and backward: three times the forward's work."""
+        """Run forward and backward, which is three times the work of forward."""
         for operand in self.operands:
             operand.grad = None
         self.run(*self.operands).sum().backward()
 
     def inference(self) -> None:
-        """Forward alone."""
+        """Run forward only."""
         with torch.inference_mode():
             self.run(*self.operands)
 
     @property
     def operand_bytes(self) -> float:
-        """Forward: all operands and the result."""
+        """Return the bytes of all operands and the result of the forward pass."""
         with torch.inference_mode():
             result = self.run(*self.operands)
         return float(sum(tensor.nbytes for tensor in (*self.operands, result)))
@@ -91,7 +91,7 @@ def operators() -> list[Operator]:
             2 * ROWS * K * K * (R + C),
         ),
         Operator("non-local update", non_local_update, (nodes, Q, P), 2 * ROWS * N * (R + C)),
-        # three operations a number: ELU, scale, shift; the statistics, and the copy to be overwritten, come on top
+        # three operations per number: ELU, scale, shift; the statistics and the copy to be overwritten are not counted
         Operator("ELU + batch norm", lambda z: activate_and_normalise_(z + 0, norm), (random(ROWS, C),), 3 * ROWS * C),
     ]
 

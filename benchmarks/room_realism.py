@@ -1,7 +1,7 @@
-"""How like real scans the generated rooms are: ``python -m benchmarks.room_realism FOLDER``.
+"""The similarity of generated rooms to real scans: ``python -m benchmarks.room_realism FOLDER``.
 
-The folder holds labelled rooms of the 13 classes as NPZ files, those of one kind of scanner in a folder of its name:
-``panoramic/…/*.npz``, ``handheld/…/*.npz``. For each kind, generated rooms of the same scanner stand beside them.
+The folder contains labelled rooms with the 13 classes as NPZ files, in one folder for each kind of scanner:
+``panoramic/…/*.npz``, ``handheld/…/*.npz``. They are compared with generated rooms of the same kind of scanner.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Table = dict[str, Array]
 
 NAMES = [entry.name for entry in S3DIS]
 FLOOR, WALL = NAMES.index("floor"), NAMES.index("wall")
-EDGE = 0.02  # metres: one point a cube, as the real rooms have it
+EDGE = 0.02  # metres: one point per cube, as in the real rooms
 SAMPLED = 400  # points of each class in each room
 NEAR, PATCH, REACH = 0.06, 0.12, 1.0  # metres
 
 
 def describe(cloud: PointCloud) -> Table:
-    """Statistics by class (13,), NaN where the room has too few points of a class."""
+    """Compute statistics by class (13,), NaN if the room has too few points of a class."""
     rng = np.random.default_rng(0)
-    xyz, labels = _one_a_cube(cloud)
+    xyz, labels = _one_per_cube(cloud)
     tree, walls = cKDTree(xyz), xyz[labels == WALL]
     wall_tree = cKDTree(walls) if len(walls) else None
     floor = np.quantile(xyz[labels == FLOOR, 2], 0.5) if (labels == FLOOR).any() else xyz[:, 2].min()
@@ -65,7 +65,7 @@ def describe(cloud: PointCloud) -> Table:
         if residuals:
             table[rows[4]][label], table[rows[5]][label] = 1000 * np.quantile(residuals, (0.5, 0.9))
         if wall_tree is not None and label != WALL:
-            offsets = [_off_the_wall(place, walls, wall_tree) for place in xyz[chosen]]
+            offsets = [_distance_from_wall(place, walls, wall_tree) for place in xyz[chosen]]
             if np.isfinite(offsets).any():
                 table[rows[6]][label] = 100 * np.nanmedian(offsets)
         _, around = tree.query(xyz[chosen], 16)
@@ -77,19 +77,19 @@ def describe(cloud: PointCloud) -> Table:
     return table
 
 
-def _one_a_cube(cloud: PointCloud) -> tuple[Array, Array]:
+def _one_per_cube(cloud: PointCloud) -> tuple[Array, Array]:
     _, first = np.unique(np.floor(cloud.xyz / EDGE), axis=0, return_index=True)
     return cloud.xyz[first], np.asarray(cloud.labels)[first]
 
 
 def _residual(places: Array) -> float:
-    """Root mean square of the distances from the best plane."""
+    """Return the root mean square of the distances from the best plane."""
     centred = places - places.mean(axis=0)
     return float(np.sqrt(max(0.0, np.linalg.eigvalsh(centred.T @ centred)[0]) / len(places)))
 
 
-def _off_the_wall(place: Array, walls: Array, tree: Any) -> float:
-    """How far a place is from the upright plane through the wall points nearest to it."""
+def _distance_from_wall(place: Array, walls: Array, tree: Any) -> float:
+    """Return the distance of a place from the vertical plane through the wall points nearest to it."""
     distances, nearest = tree.query(place, 48, distance_upper_bound=REACH)
     near = walls[nearest[np.isfinite(distances)], :2]
     if len(near) < 16:
@@ -100,7 +100,7 @@ def _off_the_wall(place: Array, walls: Array, tree: Any) -> float:
 
 
 def average(tables: Sequence[Table]) -> Table:
-    """The mean over rooms, of those that have the class."""
+    """Return the mean over the rooms that have the class."""
     result = {}
     for row in tables[0]:
         stacked = np.stack([table[row] for table in tables])

@@ -1,4 +1,4 @@
-"""Generated rooms: how fast, how like S3DIS, and how much context helps: ``python -m benchmarks.rooms``."""
+"""Generated rooms: speed, similarity to S3DIS, and the benefit of context: ``python -m benchmarks.rooms``."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def count_points(index: int) -> int:
 
 
 def measure_context() -> list[Row]:
-    """The same small network on single points, and with what their neighbourhoods look like."""
+    """Measure the same small network on single points, with and without features of their neighbourhoods."""
     train, test = read_rooms(TRAIN), read_rooms(TEST)
     rows = []
     for name, width in (("single points", 6), ("points and neighbourhoods", train[0].shape[1])):
@@ -83,7 +83,7 @@ def measure_context() -> list[Row]:
 
 
 def read_rooms(indices: Sequence[int]) -> tuple[Tensor, Tensor]:
-    """Features (N, 32) and labels (N,) of the points of all rooms; the first six features are of single points."""
+    """Return features (N, 32) and labels (N,) of the points of all rooms; the first six are of single points."""
     rooms = [generate_room(0, index, points=POINTS) for index in indices]
     features = []
     for room in rooms:
@@ -95,7 +95,7 @@ def read_rooms(indices: Sequence[int]) -> tuple[Tensor, Tensor]:
 
 
 def describe_neighbourhoods(xyz: Tensor, rgb: Tensor, k: int) -> Tensor:
-    """(N, 13): radius, height span, offset in height, shape as covariances, mean colour and its spread."""
+    """Compute (N, 13): radius, height span, offset in height, shape as covariances, mean colour and its spread."""
     distances, neighbours = k_nearest_neighbours(xyz[None], xyz[None], k)
     near, colours = xyz[neighbours[0]], rgb[neighbours[0]]
     centred = (near - near.mean(dim=1, keepdim=True)) / distances[0, :, -1:, None].clamp_min(1e-3)
@@ -113,7 +113,7 @@ def describe_neighbourhoods(xyz: Tensor, rgb: Tensor, k: int) -> Tensor:
 
 
 def train_and_test(features: Tensor, labels: Tensor, unseen: Tensor, unseen_labels: Tensor) -> tuple[float, float]:
-    """Accuracy and mIoU on unseen rooms of a network of three layers."""
+    """Train a network of three layers, and return its accuracy and mIoU on unseen rooms."""
     torch.manual_seed(0)
     mean, deviation = features.mean(dim=0), features.std(dim=0) + 1e-6
     features, unseen = (features - mean) / deviation, (unseen - mean) / deviation

@@ -1,7 +1,7 @@
-"""Two cores as one process with two threads or as two processes with one: ``python -m benchmarks scaling``.
+"""Two cores as one process with two threads, or as two processes with one: ``python -m benchmarks scaling``.
 
-``torchrun -m benchmarks.scaling NETWORK`` is one of the processes: it trains a network on its share of a batch, as DDP
-over gloo, and the first process prints the clouds a second of all of them.
+``torchrun -m benchmarks.scaling NETWORK`` is one of the processes: it trains a network on its share of a batch, with
+DDP over gloo, and the first process prints the clouds per second of all of them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BATCHES = {"rooms": (8, 2048), "modelnet10": (32, 1024)}
 ROUNDS, STEPS = 3, 12
 
 
-def train_a_share(network: str) -> None:
+def train_share(network: str) -> None:
     clouds, points = BATCHES[network]
     distributed.init_process_group("gloo")
     processes = distributed.get_world_size()
@@ -50,7 +50,7 @@ def train_a_share(network: str) -> None:
     distributed.destroy_process_group()
 
 
-def clouds_a_second(network: str, processes: int, threads: int) -> float:
+def clouds_per_second(network: str, processes: int, threads: int) -> float:
     launcher = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(processes)]
     command = [*launcher, "-m", "benchmarks.scaling", network]
     environment = {**os.environ, "OMP_NUM_THREADS": str(threads), "NUMBA_NUM_THREADS": str(threads)}
@@ -62,7 +62,7 @@ def measure() -> list[Row]:
 
 
 def measure_network(network: str) -> list[Row]:
-    rounds = [(clouds_a_second(network, 1, 2), clouds_a_second(network, 2, 1)) for _ in range(ROUNDS)]
+    rounds = [(clouds_per_second(network, 1, 2), clouds_per_second(network, 2, 1)) for _ in range(ROUNDS)]
     one, two = (statistics.median(speeds) for speeds in zip(*rounds, strict=True))
     name = "training the {} network on {} x {}".format(network, *BATCHES[network])
     return [
@@ -72,4 +72,4 @@ def measure_network(network: str) -> list[Row]:
 
 
 if __name__ == "__main__" and sys.argv[1:]:
-    train_a_share(sys.argv[1])
+    train_share(sys.argv[1])

@@ -1,10 +1,10 @@
-"""Whole training steps: which share of the machine's GEMM speed they reach.
+"""Whole training steps: the share of the machine's GEMM speed that they reach.
 
 The share is (6 × multiply-accumulates of the paper's formulas × clouds) ÷ seconds ÷ GEMM speed of the same run: two
-operations a multiply-accumulate, and the backward pass counts twice the forward one. Recomputation does not count.
+operations per multiply-accumulate, and the backward pass counts as two forward passes. Recomputation does not count.
 
-The targets are those of a machine with AVX2. With AVX-512 a matrix product gains more than the loops around it: there
-they are 45 % for the classification step and 35 % for that of the rooms network.
+The targets are for machines with AVX2. With AVX-512 a matrix product gains more than the loops around it; the targets
+are then 45 % for the classification step and 35 % for the step of the rooms network.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ GEMM = 2048  # fp32 matrices of this side
 
 
 def training_step(preset: str, clouds: int, points: int) -> tuple[Callable[[], None], float]:
-    """A training step on a fixed batch, with the optimiser and without the geometry, and its operations."""
+    """Return a training step on a fixed batch, with the optimiser but without the geometry, and its operations."""
     torch.manual_seed(0)
     model = point2node.create_model(preset=preset).train()
     optimiser = torch.optim.Adam(model.parameters(), lr=1e-4, eps=1e-5, fused=True)

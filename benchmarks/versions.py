@@ -1,9 +1,9 @@
 """The whole command ``predict`` against version 0.1.0 of this package: ``python -m benchmarks versions``.
 
-Version 0.1.0 labelled every point twice, with the weights of its time. Its last commit is taken out of the repository's
-history, so this needs a clone that has one, and runs with the same interpreter and the same packages. It stays in
-build/, where the code that it compiles is kept for the next run. ``python -m benchmarks.versions large`` also takes
-scans of three and ten million points, one run each.
+Version 0.1.0 labelled every point twice, with the weights of its time. Its last commit is extracted from the git
+history, so this needs a full clone, and runs with the same interpreter and packages. It stays in build/ with its
+compiled code for the next run. ``python -m benchmarks.versions large`` also measures scans of three and ten million
+points, with one run each.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ VERSION_FILE = "src/point2node/_version.py"
 TINY = 5_000
 ROUNDS = 2
 LARGE = {3_000_000: None, 10_000_000: 8}
-"""Points of the large scans, and how much faster than version 0.1.0 they should be labelled."""
+"""Points of the large scans, and the target speed-up over version 0.1.0."""
 
 
 def old_source() -> Path:
-    """The folder with the package as it was in the last commit of version 0.1.0."""
+    """Return the folder with the package as of the last commit of version 0.1.0, extracting it if needed."""
     folder = ROOT / "build" / "versions" / OLD
     if not folder.is_dir():
         newer = _git("log", "-1", "--format=%H", f"-S{OLD}", "--", VERSION_FILE).decode().strip()
@@ -57,7 +57,7 @@ def version_of(source: Path) -> str:
 
 
 def predict_seconds(source: Path, scan: Path, *words: str) -> float:
-    """How long the whole command takes with the package of some folder: start, reading, labelling, page, pictures."""
+    """Time the whole command with the package in a folder: start, reading, labelling, page, pictures."""
     with tempfile.TemporaryDirectory() as out:
         command = [sys.executable, "-m", "point2node", "predict", str(scan), "--out", out, *words]
         start = time.perf_counter()
