@@ -1,4 +1,4 @@
-"""Run a network on plain arrays, and ask it why.
+"""Run a network on plain arrays, and explain the label of a point.
 
 python examples/01_run_on_arrays.py
 """
@@ -13,7 +13,7 @@ def main() -> None:
     scan = np.random.default_rng(0).uniform([0, 0, 0], [4.0, 5.0, 2.7], (2048, 3))  # any (N, 3) or (B, N, 3)
     rgb = np.full_like(scan, 0.2)  # rgb / 255 − 0.5
 
-    model = point2node.create_model(preset="rooms")  # fresh weights: the labels mean nothing yet
+    model = point2node.create_model(preset="rooms")  # random weights: the labels are meaningless
     logits = model.run(scan, rgb)
     print(f"{len(scan)} points, logits {logits.shape}, labels used: {np.unique(logits.argmax(-1))}")
 
@@ -22,7 +22,7 @@ def main() -> None:
     assert why.local_neighbours is not None
     strongest = why.non_local_rows[0, 0].topk(3)
     print("point 7 correlates most with points", strongest.indices.tolist())
-    print("its local graph joins points", why.local_neighbours[0, 0].tolist())
+    print("its local graph connects points", why.local_neighbours[0, 0].tolist())
     for gate in why.gates:
         shares = ", ".join(
             f"{name} {share:.2f}" for name, share in zip(gate.branches, gate.shares[0].mean(-1), strict=True)

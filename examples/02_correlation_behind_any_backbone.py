@@ -1,7 +1,7 @@
-"""Dynamic node correlation behind a plain point-wise network.
+"""Add dynamic node correlation to a plain point-wise network.
 
-Each cloud is two horizontal planes at random heights; a point is labelled by whether its plane is the upper one. A
-network that sees one point at a time can only guess from the height; the correlations let it compare.
+Each cloud consists of two horizontal planes at random heights; a point's label is whether its plane is the upper one. A
+network that sees one point at a time can only guess from the height; the correlations let it compare points.
 
     python examples/02_correlation_behind_any_backbone.py
 """
@@ -15,7 +15,7 @@ from torch.nn import functional as F
 
 
 class PointwiseNetwork(nn.Module):
-    """A multi-layer perceptron on single points, then correlations between them, then two classes."""
+    """A multi-layer perceptron on single points, then correlations between points, then two logits."""
 
     def __init__(self, variant: str, channels: int = 32) -> None:
         super().__init__()
@@ -31,7 +31,7 @@ class PointwiseNetwork(nn.Module):
 
 
 def two_planes(clouds: int, generator: torch.Generator) -> tuple[Tensor, Tensor]:
-    """Clouds (B, 64, 3) and for each point whether it lies on the upper plane (B, 64)."""
+    """Generate clouds (B, 64, 3) and whether each point is on the upper plane (B, 64)."""
     heights = torch.rand(clouds, 2, generator=generator)
     plane = torch.randint(2, (clouds, 64), generator=generator)
     xyz = torch.rand(clouds, 64, 3, generator=generator)
@@ -41,7 +41,7 @@ def two_planes(clouds: int, generator: torch.Generator) -> tuple[Tensor, Tensor]
 
 
 def accuracy_after_training(variant: str, steps: int = 600) -> float:
-    """The share of points labelled rightly in clouds never seen."""
+    """Train a network, and return the share of correctly labelled points in unseen clouds."""
     torch.manual_seed(0)
     generator = torch.Generator().manual_seed(1)
     model = PointwiseNetwork(variant)
@@ -59,7 +59,7 @@ def accuracy_after_training(variant: str, steps: int = 600) -> float:
 
 def main() -> None:
     for variant in ("baseline", "self_only", "local_only", "non_local_only", "point2node"):
-        print(f"{variant:<15} {accuracy_after_training(variant):6.1%} of points right", flush=True)
+        print(f"{variant:<15} {accuracy_after_training(variant):6.1%} of points correct", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Label a scan with pretrained weights, save it, look at it, and ask why a point has its label.
+"""Label a scan with a pretrained model, save and view it, and explain the label of a point.
 
 python examples/03_label_a_scan.py
 """
@@ -15,13 +15,13 @@ def main() -> None:
     labeller = point2node.load("rooms")
     labelled = labeller("scan.ply")
     print(labelled)
-    print("saved as", labelled.save("scan_labelled.ply"), "- to look around in, open", labelled.page("scan.html"))
+    print("saved as", labelled.save("scan_labelled.ply"), "- to view it, open", labelled.page("scan.html"))
 
     point = int(np.argmax(labelled.confidence))
     why = labelled.explain(point)
     top = why.block[np.argsort(why.non_local)[::-1][:3]]
-    print(f"point {point} is surest; of its block it leaned most on points {top.tolist()}")
-    print("its local graph joins points", why.neighbours.tolist())
+    print(f"point {point} has the highest confidence; it correlates most with points {top.tolist()} of its block")
+    print("its local graph connects points", why.neighbours.tolist())
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Label a block of a room with an exported network: numpy, onnxruntime and the geometry, without any network code.
+"""Label a block of a room with an exported network, using numpy, onnxruntime and the geometry but no network code.
 
 point2node export rooms --out rooms.onnx
 python examples/04_run_an_exported_network.py
@@ -26,14 +26,14 @@ FILE = Path("rooms.onnx")
 
 
 def read_plan(note: dict[str, Any]) -> PyramidPlan:
-    """Which levels and neighbours the network wants, as the file says."""
+    """Read from the file's metadata which levels and neighbours the network needs."""
     encoder, decoder = (tuple(Search(**search) for search in note[key]) for key in ("encoder", "decoder"))
     correlation = None if note["correlation"] is None else Search(**note["correlation"])
     return PyramidPlan(tuple(note["level_sizes"]), note["sampling"], encoder, decoder, correlation)
 
 
 def make_inputs(xyz: np.ndarray, features: np.ndarray, plan: PyramidPlan) -> dict[str, np.ndarray]:
-    """The inputs of a batch: coordinates (B, N, 3), features (B, N, F), and the indices of docs/export.md."""
+    """Make the inputs of a batch: coordinates (B, N, 3), features (B, N, F), and the indices of docs/export.md."""
     pyramid = build_pyramid(torch.from_numpy(xyz), plan)
     inputs = {"xyz": xyz, "features": features}
     inputs |= {f"level_{n}": one.numpy() for n, one in enumerate(pyramid.numbers) if n}

@@ -1,4 +1,4 @@
-"""Train in a plain PyTorch loop on blocks of rooms, save the network, and label a scan with it.
+"""Train a network on blocks of rooms in a plain PyTorch loop, save it, and label a scan with it.
 
 python examples/05_plain_pytorch_loop.py
 """
