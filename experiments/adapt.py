@@ -1,13 +1,13 @@
-"""What adapting to unlabelled scans does on real rooms: ``make adapt-rooms REAL=FOLDER [WEIGHTS=rooms] [STEPS=130]``.
+"""The effect of adapting to unlabelled scans: ``make adapt-rooms REAL=FOLDER [WEIGHTS=rooms] [STEPS=130]``.
 
 The rooms of each scanner kind (the folder of ``real_rooms``) are treated as the unlabelled scans of one user; their
-labels are only used to score. Measured are the weights as they are, batch-norm statistics of each room mixed in by
-the shares below (``predict --adapt bn`` uses ½), and, where steps are given, ``point2node adapt`` on all rooms of
-the kind, with this many steps in each round (minutes would mean other steps on another machine). Weights adapted
-here are used for this table only.
+labels are only used for scoring. Three ways are measured: the original weights, the weights with batch-norm statistics
+of each room mixed in by the shares below (``predict --adapt bn`` uses ½), and, if steps are given, the result of
+``point2node adapt`` on all rooms of the kind, with this many steps in each round (a number of minutes would mean a
+different number of steps on each machine). The adapted weights are only used for this table.
 
-The figures go to experiments/results/adapt.json, one entry for each set of weights; new figures replace
-earlier ones of the same entry. The tables of the entry that was measured last go to adapt.md.
+The figures are written to experiments/results/adapt.json, with one entry for each set of weights. New figures replace
+earlier ones of the same entry. The tables of the latest entry are written to adapt.md.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def make_table(weights: str, real: Path, runs: Path, steps: int | None = None, s
 
 
 def adapt_once(weights: str, scans: Path, run: Path, steps: int) -> SceneLabeller:
-    """The weights adapted to the scans of a folder; a run that was stopped is resumed."""
+    """Adapt the weights to the scans of a folder; a stopped run is resumed."""
     running.point2node("adapt", scans, "--weights", weights, "--out", run, f"steps={steps}")
     return SceneLabeller(load_trained(str(run)))
 
@@ -97,7 +97,7 @@ def write_results(entry: Mapping[str, Any], ways: Mapping[str, Any]) -> None:
 
 
 def score_table(result: Mapping[str, Any]) -> str:
-    """Every way's figures by scanner kind, and what it changes."""
+    """Return a table of every way's figures by scanner kind, and the changes."""
     original, rows = result["ways"][ORIGINAL], []
     for way, found in result["ways"].items():
         for name, kind in (*found["kinds"].items(), ("mean", found["mean"])):
@@ -108,7 +108,7 @@ def score_table(result: Mapping[str, Any]) -> str:
 
 
 def room_table(result: Mapping[str, Any]) -> str:
-    """OA and mIoU of every room, in the order of the ways."""
+    """Return a table of the OA and mIoU of every room, with one column for each way."""
     rows = []
     for kind, found in result["ways"][ORIGINAL]["kinds"].items():
         for room in found["rooms"]:

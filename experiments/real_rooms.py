@@ -273,20 +273,20 @@ def write_results(result: dict[str, Any]) -> None:
 
 
 def tables(results: Sequence[dict[str, Any]]) -> str:
-    """The figures of the latest entry, the means of all, and the latest confusions."""
-    of_today = latest(results)
-    parts = [score_table(of_today), class_table(of_today), mean_table(results), *confusion_tables(of_today)]
+    """Return the tables of the latest entry, the means of all entries, and the latest confusions."""
+    newest = latest(results)
+    parts = [score_table(newest), class_table(newest), mean_table(results), *confusion_tables(newest)]
     return "\n\n".join(parts) + "\n"
 
 
 def latest(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """What was measured last, but for labelling in pieces, which is not how rooms are usually labelled."""
+    """Return the latest entry that was not labelled in pieces, which is unusual for rooms; if none, the latest."""
     whole = [one for one in results if "cubes" not in one["protocol"]]
     return (whole or results)[-1]
 
 
 def score_table(result: dict[str, Any]) -> str:
-    """The figures by scanner kind, the mean of the real kinds, and the cost."""
+    """Return a table of the figures by scanner kind, with the mean of the real kinds and the cost."""
     rows = []
     for name, kind in (*result["kinds"].items(), ("mean of the real kinds", result["mean"])):
         cost = [f"{kind[key]:,}" if key in kind else "" for key in ("points", "groups")]
@@ -295,15 +295,15 @@ def score_table(result: dict[str, Any]) -> str:
 
 
 def class_table(result: dict[str, Any]) -> str:
-    """The IoU of every class, in per cent: a row for each class."""
+    """Return a table of the IoU of every class, in per cent, with one row for each class."""
     kinds = result["kinds"]
     rows = [[one, *(percent(kind["iou"][one]) for kind in kinds.values())] for one in result["classes"]]
     return markdown_table(["IoU, %", *kinds], rows, words=1)
 
 
 def mean_table(results: Sequence[dict[str, Any]]) -> str:
-    """Every weights' mean of the real kinds, in the order of measuring."""
-    rows = [[_weights_name(one), _used(one), *(percent(one["mean"][key]) for key in FIGURES)] for one in results]
+    """Return a table of the mean over the real kinds of each entry, in the order of measuring."""
+    rows = [[_weights_name(one), _usage(one), *(percent(one["mean"][key]) for key in FIGURES)] for one in results]
     return markdown_table(["mean of the kinds", "labelled", *PER_CENT], rows)
 
 
@@ -318,7 +318,7 @@ def confusion_tables(result: dict[str, Any]) -> Iterator[str]:
 
 
 def markdown_table(columns: Sequence[str], rows: Sequence[Sequence[str]], words: int = 2) -> str:
-    """A table whose first columns, two or ``words``, are words, and whose others are numbers."""
+    """Return a Markdown table with ``words`` columns of words, then columns of numbers."""
     lines = ["| " + " | ".join(columns) + " |", "|" + "---|" * words + "---:|" * (len(columns) - words)]
     return "\n".join(lines + ["| " + " | ".join(row) + " |" for row in rows])
 
@@ -332,8 +332,8 @@ def _weights_name(result: dict[str, Any]) -> str:
     return f"{result['weights']} ({result['checksum'][:6]})"
 
 
-def _used(result: dict[str, Any]) -> str:
-    """How the weights were used."""
+def _usage(result: dict[str, Any]) -> str:
+    """Describe how the weights were used."""
     protocol = result["protocol"]
     words = [f"{100 * protocol['thin']:g} cm cubes" if protocol["thin"] else "every point"]
     if "quality" in protocol:
