@@ -161,7 +161,7 @@ def test_weights_for_the_other_task_are_refused(weights):
 
 def test_a_device_that_is_not_there_is_refused(weights):
     for device in ("gpu", "cuda:99"):
-        with pytest.raises(InputError, match=f"device: expected a device that torch has here.*found '{device}'"):
+        with pytest.raises(InputError, match=f"device: expected a device that is available to torch.*found '{device}'"):
             Labeller.from_pretrained(weights, device=device)
 
 

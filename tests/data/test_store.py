@@ -135,7 +135,7 @@ def test_a_missing_a_truncated_and_a_changed_array_are_noticed(tmp_path):
     with pytest.raises(InputError, match="expected the checksum"):
         store.check("a")
     file.write_bytes(whole[:-8])
-    with pytest.raises(InputError, match=r"a whole \.npy file"):
+    with pytest.raises(InputError, match=r"a complete \.npy file"):
         store.load("a")
     file.unlink()
     with pytest.raises(InputError, match="expected the xyz of 'a', found nothing"):
